@@ -1,0 +1,66 @@
+package io.ofi4j;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What a memory region may be used for; the access flags of fi_mr(3). */
+public enum Access {
+    /** The region receives what a read of this process fetches. */
+    READ(1L << 8),
+    /** The region is the source of writes of this process. */
+    WRITE(1L << 9),
+    /** The region receives messages. */
+    RECV(1L << 10),
+    /** The region is the source of messages. */
+    SEND(1L << 11),
+    /** Peers that know the key may read the region. */
+    REMOTE_READ(1L << 12),
+    /** Peers that know the key may write to the region. */
+    REMOTE_WRITE(1L << 13);
+
+    static final long REMOTE = REMOTE_READ.bit | REMOTE_WRITE.bit;
+    static final long ALL;
+
+    static {
+        long all = 0;
+        for (Access access : values()) {
+            all |= access.bit;
+        }
+        ALL = all;
+    }
+
+    private final long bit;
+
+    Access(long bit) {
+        this.bit = bit;
+    }
+
+    /** {@return libfabric's flag for it} */
+    public long bit() {
+        return bit;
+    }
+
+    /**
+     * {@return the rights whose flags are set, other flags left out}
+     *
+     * @param bits flags of fi_mr(3)
+     */
+    public static Set<Access> setOf(long bits) {
+        Set<Access> set = EnumSet.noneOf(Access.class);
+        for (Access access : values()) {
+            if ((bits & access.bit) != 0) {
+                set.add(access);
+            }
+        }
+        return Collections.unmodifiableSet(set);
+    }
+
+    static long bitsOf(Access... rights) {
+        long bits = 0;
+        for (Access access : rights) {
+            bits |= access.bit;
+        }
+        return bits;
+    }
+}

@@ -1,0 +1,137 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.AvOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+
+/**
+ * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
+ * are enabled. Threads: as the domain's {@link ThreadingModel} says.
+ */
+public final class AddressVector implements AutoCloseable {
+    private static final int FI_SOCKADDR_IN = 2;
+    private static final int FI_SOCKADDR_IN6 = 3;
+    private static final int SOCKADDR_IN_LENGTH = 16;
+    private static final int SOCKADDR_IN6_LENGTH = 28;
+
+    private final Domain domain;
+    private final Handle handle;
+    private final Children endpoints = new Children();
+    private boolean closed;
+
+    AddressVector(Domain domain, Handle handle) {
+        this.domain = domain;
+        this.handle = handle;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    Domain domain() {
+        return domain;
+    }
+
+    Children endpoints() {
+        return endpoints;
+    }
+
+    /**
+     * Inserts a peer; fi_av_insert. The peer need not be there yet.
+     *
+     * @param address where its endpoint is, from {@link Endpoint#address}
+     * @return the peer, to be named in operations
+     * @throws IllegalArgumentException if the address is none of this provider's
+     * @throws FabricException if the provider refuses it
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized Peer insert(EndpointAddress address) {
+        requireOpen();
+        byte[] bytes = address.toBytes();
+        requireFormat(bytes.length);
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, bytes);
+        FabricException.check(inserted.count(), "fi_av_insert", provider());
+        if (inserted.count() != 1) {
+            throw FabricException.of(-Errno.EINVAL, "fi_av_insert", provider());
+        }
+        return new Peer(this, inserted.address());
+    }
+
+    private void requireFormat(int length) {
+        int expected = switch (domain.info().addressFormat()) {
+            case FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
+            case FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
+            default -> length;
+        };
+        if (length != expected) {
+            throw new IllegalArgumentException("addresses of provider " + provider() + " have " + expected
+                    + " bytes, not " + length + ": does the peer use the same provider and address family?");
+        }
+    }
+
+    /**
+     * Removes a peer; fi_av_remove. Operations to it must have completed.
+     *
+     * @param peer one of this vector's
+     * @throws IllegalArgumentException if it is another vector's, or removed already
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized void remove(Peer peer) {
+        requireOpen();
+        if (peer.vector != this || peer.removed) {
+            throw new IllegalArgumentException(peer + " is not in this address vector");
+        }
+        peer.removed = true;
+        FabricException.check(AvOps.fi_av_remove(handle, peer.fabricAddress), "fi_av_remove", provider());
+    }
+
+    /**
+     * {@return an address as text; fi_av_straddr}
+     *
+     * @param address one of this provider's
+     * @throws IllegalArgumentException if the address is none of this provider's
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized String toText(EndpointAddress address) {
+        requireOpen();
+        byte[] bytes = address.toBytes();
+        requireFormat(bytes.length);
+        return AvOps.fi_av_straddr(handle, bytes);
+    }
+
+    private void requireOpen() {
+        domain.checkThread();
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+    }
+
+    private String provider() {
+        return domain.info().provider();
+    }
+
+    /**
+     * Closes the vector; fi_close.
+     *
+     * @throws IllegalStateException if endpoints bound to it are open; they are named
+     * @throws FabricException if libfabric reports an error; the vector counts as closed all the same
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        domain.checkThread();
+        endpoints.requireNone(this);
+        closed = true;
+        domain.forget(this);
+        FabricException.check(FidOps.fi_close(handle), "fi_close(address vector)", provider());
+    }
+
+    @Override
+    public String toString() {
+        return "AddressVector of " + provider();
+    }
+}

@@ -1,0 +1,357 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.CompletionRing;
+import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.CqOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.Handle;
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.Queue;
+
+/**
+ * Tells which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
+ * they are enabled. Polling also makes progress for them, where the provider's progress is manual.
+ *
+ * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, one polls at a time: the others find
+ * nothing meanwhile.
+ */
+public final class CompletionQueue implements AutoCloseable {
+    static final int MAXIMUM_SIZE = 1 << 20;
+
+    private static final int BATCH = 64;
+    private static final int FIELDS = 4;
+    private static final VarHandle DELIVERING;
+
+    static {
+        try {
+            DELIVERING = MethodHandles.lookup().findVarHandle(CompletionQueue.class, "delivering", Thread.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Operations in flight on this queue; used inside the guard only, like all that follows. */
+    final ContextSlab contexts;
+    final Guard guard;
+
+    private final Domain domain;
+    private final Handle handle;
+    private final Arena arena;
+    private final CqOps ops;
+    private final Children endpoints = new Children();
+    private final CompletionRing kept = new CompletionRing(BATCH);
+    private final Queue<CompletionError> errors = new ArrayDeque<>();
+    /** What the delivering thread hands out, {@link #FIELDS} numbers a completion; its own while it delivers. */
+    private final long[] batch = new long[BATCH * FIELDS];
+    private boolean hasKept;
+    private Thread delivering;
+    private boolean closed;
+
+    CompletionQueue(Domain domain, Handle handle, int size, Guard guard) {
+        this.domain = domain;
+        this.handle = handle;
+        this.guard = guard;
+        this.arena = Arena.ofShared();
+        this.contexts = new ContextSlab(arena, size);
+        this.ops = new CqOps(handle, arena, BATCH);
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    Domain domain() {
+        return domain;
+    }
+
+    Children endpoints() {
+        return endpoints;
+    }
+
+    /** {@return how many operations can be in flight on this queue} */
+    public int size() {
+        return contexts.capacity();
+    }
+
+    /** {@return how many operations are in flight on this queue: accepted, their completion not read yet} */
+    public int operationsInFlight() {
+        guard.enter();
+        try {
+            return contexts.inFlight();
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Reads completions that are there, hands them to the handler, and makes progress; never waits; fi_cq_read. If the
+     * handler throws, what it was not handed yet stays for the next poll.
+     *
+     * @param handler who takes them
+     * @param limit how many at most, at least 1; no more than 64 come at once
+     * @return how many the handler was handed; 0 where none is there, or while another thread polls
+     * @throws IllegalArgumentException if the limit is below 1
+     * @throws IllegalStateException if this queue is closed, or it is the handler that polls
+     * @throws WrongThreadException if the threading model gives this queue to another thread
+     * @throws FabricException if the queue itself fails
+     */
+    public int poll(CompletionHandler handler, int limit) {
+        if (limit < 1) {
+            throw badLimit(limit);
+        }
+        int count;
+        guard.enter();
+        try {
+            if (delivering != null || closed) {
+                return whyNotNow();
+            }
+            int wanted = Math.min(limit, BATCH);
+            count = hasKept ? kept.drainTo(batch, wanted) : read(wanted);
+            if (count <= 0 && errors.isEmpty()) {
+                hasKept = kept.size() > 0;
+                return 0;
+            }
+            delivering = Thread.currentThread();
+        } finally {
+            guard.exit();
+        }
+        return count > 0 ? deliver(handler, count) : deliverError(handler);
+    }
+
+    /** Reads into the batch: how many, 0 where there is nothing or only errors, which are put aside. */
+    private int read(int wanted) {
+        long count = ops.fi_cq_read(wanted);
+        if (count > 0) {
+            settle((int) count);
+            return (int) count;
+        }
+        if (count != 0 && count != -Errno.EAGAIN) {
+            putErrorAside(count);
+        }
+        return 0;
+    }
+
+    /** Finds the operations behind the entries that were read, and frees their slots. */
+    private void settle(int count) {
+        long[] to = batch;
+        for (int entry = 0, at = 0; entry < count; entry++, at += FIELDS) {
+            to[at] = complete(ops.context(entry));
+            to[at + 1] = ops.flags(entry);
+            to[at + 2] = ops.length(entry);
+            to[at + 3] = ops.data(entry);
+        }
+    }
+
+    private long complete(long context) {
+        int slot = contexts.slotOf(context);
+        if (slot < 0) {
+            return CompletionHandler.NO_TOKEN;
+        }
+        long token = contexts.token(slot);
+        contexts.release(slot);
+        return token;
+    }
+
+    private void putErrorAside(long status) {
+        if (status != -Errno.EAVAIL) {
+            throw FabricException.of(status, "fi_cq_read", handle.provider());
+        }
+        CqOps.ErrorEntry entry = ops.fi_cq_readerr();
+        if (entry != null) {
+            errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
+                    entry.providerErrno(), entry.providerText(), handle.provider()));
+            hasKept = true;
+        }
+    }
+
+    private int deliver(CompletionHandler handler, int count) {
+        long[] from = batch;
+        int at = 0;
+        int end = count * FIELDS;
+        try {
+            while (at < end) {
+                int entry = at;
+                at += FIELDS;
+                handler.onCompletion(from[entry], from[entry + 1], from[entry + 2], from[entry + 3]);
+            }
+        } finally {
+            if (at < end) {
+                keepRest(at, end);
+            }
+            DELIVERING.setRelease(this, null);
+        }
+        if (domain.hasClosingRegions()) {
+            domain.finishIdleRegions();
+        }
+        return count;
+    }
+
+    private void keepRest(int at, int end) {
+        guard.enter();
+        try {
+            for (int entry = at; entry < end; entry += FIELDS) {
+                kept.add(batch[entry], batch[entry + 1], batch[entry + 2], batch[entry + 3]);
+            }
+            hasKept = true;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private int deliverError(CompletionHandler handler) {
+        CompletionError error;
+        guard.enter();
+        try {
+            error = errors.remove();
+            hasKept = kept.size() > 0 || !errors.isEmpty();
+        } finally {
+            guard.exit();
+        }
+        try {
+            handler.onError(error);
+        } finally {
+            DELIVERING.setRelease(this, null);
+        }
+        if (domain.hasClosingRegions()) {
+            domain.finishIdleRegions();
+        }
+        return 1;
+    }
+
+    private int whyNotNow() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        if (delivering == Thread.currentThread()) {
+            throw new IllegalStateException("a completion handler must not poll the queue that calls it");
+        }
+        return 0;
+    }
+
+    private static IllegalArgumentException badLimit(int limit) {
+        return new IllegalArgumentException("poll takes a limit of at least 1, not " + limit);
+    }
+
+    /**
+     * Makes progress without handing out anything; what completes is kept for the next {@link #poll}. Does nothing once as
+     * many completions are kept as operations can be in flight.
+     *
+     * @throws IllegalStateException if this queue is closed
+     * @throws WrongThreadException if the threading model gives this queue to another thread
+     * @throws FabricException if the queue itself fails
+     */
+    public void progress() {
+        if (!progressIfOpen()) {
+            throw new IllegalStateException(this + " is closed");
+        }
+    }
+
+    /** {@return whether this queue is open; then it made progress} */
+    boolean progressIfOpen() {
+        guard.enter();
+        try {
+            if (closed) {
+                return false;
+            }
+            if (kept.size() + errors.size() < contexts.capacity()) {
+                readAside();
+            }
+        } finally {
+            guard.exit();
+        }
+        if (domain.hasClosingRegions()) {
+            domain.finishIdleRegions();
+        }
+        return true;
+    }
+
+    /** Reads a batch and keeps it; whether there was anything. */
+    private boolean readAside() {
+        long count = ops.fi_cq_read(BATCH);
+        if (count == 0 || count == -Errno.EAGAIN) {
+            return false;
+        }
+        if (count < 0) {
+            putErrorAside(count);
+            return true;
+        }
+        for (int entry = 0; entry < count; entry++) {
+            kept.add(complete(ops.context(entry)), ops.flags(entry), ops.length(entry), ops.data(entry));
+        }
+        hasKept = true;
+        return true;
+    }
+
+    int inFlight(MemoryRegion region) {
+        guard.enterAsAnyone();
+        try {
+            return contexts.inFlightOfRegion(region.number);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Reads everything that an endpoint has completed, before it is closed. */
+    void drain() {
+        guard.enterAsAnyone();
+        try {
+            while (!closed && readAside()) {
+                Thread.onSpinWait();
+            }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** After an endpoint was closed: what it has not completed will never be, and is reported as canceled. */
+    void cancel(Endpoint endpoint) {
+        drain();
+        guard.enterAsAnyone();
+        try {
+            for (long token : contexts.releaseEndpoint(endpoint.number)) {
+                errors.add(CompletionError.canceled(token, handle.provider()));
+                hasKept = true;
+            }
+        } finally {
+            guard.exit();
+        }
+        if (domain.hasClosingRegions()) {
+            domain.finishIdleRegions();
+        }
+    }
+
+    /**
+     * Closes the queue; fi_close. Completions that nobody polled for are gone.
+     *
+     * @throws IllegalStateException if endpoints bound to it are open; they are named
+     * @throws WrongThreadException if the threading model gives this queue to another thread
+     * @throws FabricException if libfabric reports an error; the queue counts as closed all the same
+     */
+    @Override
+    public void close() {
+        guard.enter();
+        try {
+            if (closed) {
+                return;
+            }
+            endpoints.requireNone(this);
+            closed = true;
+        } finally {
+            guard.exit();
+        }
+        domain.forget(this);
+        int status = FidOps.fi_close(handle);
+        arena.close();
+        FabricException.check(status, "fi_close(completion queue)", handle.provider());
+    }
+
+    @Override
+    public String toString() {
+        return "CompletionQueue of " + handle.provider();
+    }
+}

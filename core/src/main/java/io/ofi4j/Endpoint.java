@@ -1,0 +1,255 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.CmOps;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.RmaOps;
+import io.ofi4j.internal.ShmFiles;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
+ * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. Threads: as the domain's {@link ThreadingModel} says.
+ *
+ * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue.
+ */
+public final class Endpoint implements AutoCloseable {
+    private static final Duration DEFAULT_POST_TIMEOUT = Duration.ofSeconds(10);
+
+    final Domain domain;
+    final int number;
+
+    private final Handle handle;
+    private final FabricInfo info;
+    private AddressVector vector;
+    private CompletionQueue transmitQueue;
+    private CompletionQueue receiveQueue;
+    private EndpointAddress address;
+    private Path shmFile;
+    private Rma rma;
+    private Duration postTimeout = DEFAULT_POST_TIMEOUT;
+    /** Written inside the transmit queue's guard, read there by posting threads. */
+    boolean closed;
+    private boolean closeBegun;
+
+    Endpoint(Domain domain, Handle handle, FabricInfo info, int number) {
+        this.domain = domain;
+        this.handle = handle;
+        this.info = info;
+        this.number = number;
+    }
+
+    /** {@return what it was opened with} */
+    public FabricInfo info() {
+        return info;
+    }
+
+    /**
+     * Binds the vector whose peers this endpoint reaches; fi_ep_bind.
+     *
+     * @param peers a vector of the same domain
+     * @return this endpoint
+     * @throws IllegalArgumentException if the vector is another domain's
+     * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed
+     * @throws FabricException if the provider refuses
+     */
+    public synchronized Endpoint bind(AddressVector peers) {
+        requireUnbound(peers.domain(), vector);
+        FabricException.check(FidOps.fi_bind(handle, peers.handle(), 0), "fi_ep_bind(address vector)", info.provider());
+        vector = peers;
+        peers.endpoints().add(this);
+        return this;
+    }
+
+    /**
+     * Binds the queue that takes this endpoint's completions; fi_ep_bind. Every operation gives one.
+     *
+     * @param queue a queue of the same domain
+     * @param directions whose completions; both where nothing is said
+     * @return this endpoint
+     * @throws IllegalArgumentException if the queue is another domain's
+     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed
+     * @throws FabricException if the provider refuses
+     */
+    public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
+        Set<Direction> wanted = EnumSet.noneOf(Direction.class);
+        wanted.addAll(List.of(directions.length == 0 ? Direction.values() : directions));
+        long flags = 0;
+        for (Direction direction : wanted) {
+            requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
+            flags |= direction.bit();
+        }
+        FabricException.check(FidOps.fi_bind(handle, queue.handle(), flags), "fi_ep_bind(completion queue)",
+                info.provider());
+        if (wanted.contains(Direction.TRANSMIT)) {
+            transmitQueue = queue;
+        }
+        if (wanted.contains(Direction.RECEIVE)) {
+            receiveQueue = queue;
+        }
+        queue.endpoints().add(this);
+        return this;
+    }
+
+    private void requireUnbound(Domain theirs, Object bound) {
+        requireOpen();
+        if (theirs != domain) {
+            throw new IllegalArgumentException("what is bound to " + this + " must be of the same domain");
+        }
+        if (bound != null || address != null) {
+            throw new IllegalStateException(this + (address != null ? " is enabled" : " already has " + bound));
+        }
+    }
+
+    /**
+     * Makes the endpoint work; fi_enable. A queue for both directions, or one for each, and an address vector must be bound.
+     *
+     * @return this endpoint
+     * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed
+     * @throws FabricException if the provider refuses
+     */
+    public synchronized Endpoint enable() {
+        requireOpen();
+        if (vector == null || transmitQueue == null || receiveQueue == null) {
+            throw new IllegalStateException("bind "
+                    + (vector == null ? "an address vector" : "completion queues for " + "transmitting and receiving")
+                    + " to " + this + " before enabling it");
+        }
+        if (address != null) {
+            throw new IllegalStateException(this + " is enabled already");
+        }
+        FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
+        CmOps.Name name = CmOps.fi_getname(handle);
+        FabricException.check(name.status(), "fi_getname", info.provider());
+        address = EndpointAddress.of(name.address());
+        shmFile = ShmFiles.remember(name.address()).orElse(null);
+        return this;
+    }
+
+    /**
+     * {@return where peers reach this endpoint; fi_getname, fi_cm(3)}
+     *
+     * @throws IllegalStateException if it is not enabled
+     */
+    public synchronized EndpointAddress address() {
+        if (address == null) {
+            throw new IllegalStateException("enable " + this + " first: it has no address before");
+        }
+        return address;
+    }
+
+    /**
+     * {@return the one-sided operations of this endpoint; fi_rma(3)}
+     *
+     * @throws IllegalStateException if it is not enabled, or closed
+     * @throws UnsupportedOperationException if the provider has none
+     */
+    public synchronized Rma rma() {
+        requireOpen();
+        address();
+        if (rma == null) {
+            rma = new Rma(this, new RmaOps(handle)); // only now: enabling may have replaced the table
+        }
+        return rma;
+    }
+
+    /**
+     * Sets how long operations that wait for room, such as {@link Rma#write}, wait at most; 10 seconds at first.
+     *
+     * @param timeout more than nothing
+     * @return this endpoint
+     * @throws IllegalArgumentException if it is nothing or less
+     */
+    public synchronized Endpoint postTimeout(Duration timeout) {
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("the timeout must be longer than nothing, not " + timeout);
+        }
+        postTimeout = timeout;
+        return this;
+    }
+
+    /** {@return how long operations that wait for room wait at most} */
+    public synchronized Duration postTimeout() {
+        return postTimeout;
+    }
+
+    AddressVector vector() {
+        return vector;
+    }
+
+    CompletionQueue transmitQueue() {
+        return transmitQueue;
+    }
+
+    private void requireOpen() {
+        domain.checkThread();
+        if (closeBegun) {
+            throw closed();
+        }
+    }
+
+    IllegalStateException closed() {
+        return new IllegalStateException(this + " is closed");
+    }
+
+    /**
+     * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
+     * once; regions that wait for them are deregistered.
+     *
+     * @throws WrongThreadException if the threading model gives this endpoint to another thread
+     * @throws FabricException if libfabric reports an error; the endpoint counts as closed all the same
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closeBegun) {
+                return;
+            }
+            domain.checkThread();
+            if (transmitQueue != null) {
+                transmitQueue.guard.checkThread();
+            }
+            closeBegun = true;
+        }
+        if (transmitQueue != null) {
+            refusePosts();
+            transmitQueue.drain();
+        }
+        int status = FidOps.fi_close(handle);
+        if (transmitQueue != null) {
+            transmitQueue.cancel(this);
+        }
+        release();
+        FabricException.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    private void refusePosts() {
+        transmitQueue.guard.enter();
+        closed = true;
+        transmitQueue.guard.exit();
+    }
+
+    private void release() {
+        if (shmFile != null) {
+            ShmFiles.forget(shmFile);
+        }
+        if (vector != null) {
+            vector.endpoints().remove(this);
+        }
+        for (CompletionQueue queue : new CompletionQueue[]{transmitQueue, receiveQueue}) {
+            if (queue != null) {
+                queue.endpoints().remove(this);
+            }
+        }
+        domain.forget(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Endpoint " + info.endpoint().type() + " of " + info.provider();
+    }
+}

@@ -1,0 +1,65 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricCalls;
+
+/**
+ * A call of libfabric failed. The message says which, for which provider, libfabric's text for the error, and what to try.
+ * Programs tell errors apart by {@link #errno}; numbers that this library does not know come through as they are.
+ */
+public class FabricException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String operation;
+    private final int errno;
+
+    FabricException(String message, String operation, int errno) {
+        super(message);
+        this.operation = operation;
+        this.errno = errno;
+    }
+
+    /** {@return the C call that failed, such as {@code fi_domain}} */
+    public final String operation() {
+        return operation;
+    }
+
+    /** {@return the error number of fi_errno(3), positive; 0 where no call returned one} */
+    public final int errno() {
+        return errno;
+    }
+
+    /** The exception for a status below 0. */
+    static FabricException of(long status, String operation, String provider) {
+        int errno = (int) -status;
+        return new FabricException(operation + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
+                + " (errno " + errno + ")." + remedy(errno, operation), operation, errno);
+    }
+
+    /** Throws for a status below 0. */
+    static void check(long status, String operation, String provider) {
+        if (status < 0) {
+            throw of(status, operation, provider);
+        }
+    }
+
+    private static String remedy(int errno, String operation) {
+        return switch (errno) {
+            case Errno.ENOMEM -> operation.startsWith("fi_mr")
+                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
+                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
+            case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
+            case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
+            case Errno.ENOENT ->
+                " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
+            case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
+            case Errno.EHOSTUNREACH, Errno.ETIMEDOUT -> " Check the address, the route and firewalls.";
+            case Errno.ENOKEY, Errno.EKEYREJECTED -> " The remote key is not known there: was the region closed?";
+            case Errno.ENOSYS, Errno.EOPNOTSUPP ->
+                " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
+            case Errno.EINVAL -> " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
+            default -> "";
+        };
+    }
+}

@@ -1,0 +1,17 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+import java.time.Duration;
+
+/** A deadline passed before something happened. Nothing is lost: what was posted stays posted. */
+public final class FabricTimeoutException extends FabricException {
+    private static final long serialVersionUID = 1L;
+
+    FabricTimeoutException(String operation, Duration deadline, String why) {
+        super(operation + " did not succeed within " + text(deadline) + ". " + why, operation, Errno.ETIMEDOUT);
+    }
+
+    private static String text(Duration duration) {
+        return duration.toMillis() < 1000 ? duration.toMillis() + " ms" : duration.toMillis() / 1000.0 + " s";
+    }
+}

@@ -1,0 +1,162 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.internal.Hints;
+import io.ofi4j.internal.NativeLibrary;
+import io.ofi4j.internal.Out;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The libfabric of this process: loaded once, never unloaded. Any thread may call anything here.
+ *
+ * <p>Loading makes the process safe for the JVM first: libraries that come with libfabric, and some of its providers,
+ * replace the signal handlers that HotSpot lives on; here they stay in force. The registration cache's memory monitor is
+ * set to {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} says otherwise.
+ *
+ * <p>The library is looked for as {@code libfabric.so.1} where the dynamic linker looks, then in a few usual places. The
+ * system property {@code io.ofi4j.library} names another file.
+ */
+public final class Libfabric {
+    /** The newest interface that this library was written for. */
+    private static final Version NEWEST_API = new Version(2, 1);
+
+    private static final long FI_SOURCE = 1L << 57;
+    /** FI_CONTEXT, FI_CONTEXT2 and FI_RX_CQ_DATA: what this library does for every provider that demands it. */
+    private static final long HANDLED_MODES = 1L << 59 | 1L << 52 | 1L << 56;
+
+    private final Version version;
+
+    private Libfabric(Version version) {
+        this.version = version;
+    }
+
+    /**
+     * {@return the library, loaded if it was not}
+     *
+     * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
+     */
+    public static Libfabric load() {
+        loadNative(Map.of());
+        return Holder.INSTANCE;
+    }
+
+    /**
+     * Loads the library with variables of its environment set; Java cannot change them later, since libfabric reads them
+     * once. {@link #parameters} lists those there are.
+     *
+     * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace what is set
+     * @return the library
+     * @throws IllegalStateException if the library was loaded already, so that the variables would be ignored
+     * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
+     */
+    public static Libfabric load(Map<String, String> environment) {
+        if (!loadNative(Map.copyOf(environment))) {
+            throw new IllegalStateException("libfabric is loaded already and has read its environment: call "
+                    + "Libfabric.load(environment) before anything else of this library");
+        }
+        return Holder.INSTANCE;
+    }
+
+    private static boolean loadNative(Map<String, String> environment) {
+        try {
+            return NativeLibrary.load(environment);
+        } catch (NativeLibrary.NotFound e) {
+            throw new LibfabricNotFoundException(e.getMessage(), e.getCause());
+        }
+    }
+
+    private static final class Holder {
+        static final Libfabric INSTANCE = new Libfabric(Version.of(FabricCalls.fi_version()));
+    }
+
+    /** {@return the version of the library that was loaded; fi_version, fi_fabric(3)} */
+    public Version version() {
+        return version;
+    }
+
+    /**
+     * {@return what matches the hints, the best first by libfabric's judgement; fi_getinfo(3)}
+     *
+     * @param hints what is asked for
+     * @throws NoProviderException if nothing matches; the message says what there is instead
+     * @throws FabricException if libfabric reports another error
+     * @throws UnsupportedOperationException if this libfabric is too old for a capability that is asked for
+     */
+    public List<FabricInfo> info(FabricHints hints) {
+        FabricCalls.Found found = find(hints);
+        if (found.status() == -Errno.ENODATA || found.status() == 0 && found.infos().isEmpty()) {
+            throw new NoProviderException(new Discovery(this).whyNothingMatches(hints));
+        }
+        FabricException.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
+        return infos(found);
+    }
+
+    /**
+     * {@return what matches the hints, or nothing}
+     *
+     * @param hints what is asked for
+     */
+    List<FabricInfo> infoOrNothing(FabricHints hints) {
+        return infos(find(hints));
+    }
+
+    private List<FabricInfo> infos(FabricCalls.Found found) {
+        return found.infos().stream().map(handle -> new FabricInfo(handle, version)).toList();
+    }
+
+    private FabricCalls.Found find(FabricHints hints) {
+        long capabilities = 0;
+        for (Capability capability : hints.capabilities()) {
+            if (!capability.isKnownTo(version)) {
+                throw new UnsupportedOperationException(
+                        "capability " + capability + " needs libfabric 2.0 or newer; this is " + version);
+            }
+            capabilities |= capability.bit();
+        }
+        Hints struct = new Hints().capabilities(capabilities).mode(HANDLED_MODES)
+                .endpointType(hints.endpointType().value()).threading(hints.threading().value())
+                .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
+                .memoryRegionMode(MemoryRegionMode.HANDLED).domain(hints.domain().orElse(null))
+                .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
+        boolean addressed = hints.node().isPresent() || hints.service().isPresent();
+        return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
+                addressed && hints.isSource() ? FI_SOURCE : 0, struct.info());
+    }
+
+    private Version apiVersion() {
+        return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API;
+    }
+
+    /** {@return the names of the providers that can be used on this machine} */
+    public List<String> providers() {
+        FabricHints any = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
+        return infoOrNothing(any).stream().map(FabricInfo::provider).distinct().toList();
+    }
+
+    /** {@return the environment variables that libfabric and its providers read; fi_getparams, fi_provider(7)} */
+    public List<Parameter> parameters() {
+        return FabricCalls.fi_getparams().stream().map(one -> new Parameter(one.name(),
+                one.help() == null ? "" : one.help(), Optional.ofNullable(one.value()))).toList();
+    }
+
+    /**
+     * Opens a fabric; fi_fabric(3).
+     *
+     * @param info whose fabric
+     * @return the fabric, to be closed by the caller
+     * @throws FabricException if the provider refuses
+     */
+    public Fabric openFabric(FabricInfo info) {
+        Out out = FabricCalls.fi_fabric(info.handle(), info.provider());
+        FabricException.check(out.status(), "fi_fabric", info.provider());
+        return new Fabric(out.handle(), info);
+    }
+
+    @Override
+    public String toString() {
+        return "libfabric " + version;
+    }
+}

@@ -1,0 +1,26 @@
+package io.ofi4j;
+
+/**
+ * A peer that was inserted into an address vector: what operations are addressed to. Stands for an {@code fi_addr_t},
+ * and is good only for endpoints bound to the same vector.
+ */
+public final class Peer {
+    final AddressVector vector;
+    final long fabricAddress;
+    boolean removed;
+
+    Peer(AddressVector vector, long fabricAddress) {
+        this.vector = vector;
+        this.fabricAddress = fabricAddress;
+    }
+
+    /** {@return libfabric's number for it, an {@code fi_addr_t}} */
+    public long fabricAddress() {
+        return fabricAddress;
+    }
+
+    @Override
+    public String toString() {
+        return "Peer " + fabricAddress + (removed ? " (removed)" : "");
+    }
+}

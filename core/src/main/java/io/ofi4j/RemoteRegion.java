@@ -1,0 +1,97 @@
+package io.ofi4j;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+import java.util.zip.CRC32C;
+
+/**
+ * A memory region of a peer: what reads and writes are aimed at. A value: {@link MemoryRegion#remote} makes it where the
+ * memory is, {@link #encode} turns it into bytes to be sent, {@link #decode} reads them. The key is what lets a peer in:
+ * give it to nobody else.
+ *
+ * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags
+ * of fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes; the CRC-32C of all that.
+ *
+ * @param base what offset 0 is addressed as: a virtual address of the peer, or 0, as the provider demands
+ * @param length how many bytes it has
+ * @param key the provider's or the peer's key
+ * @param accessBits what it may be used for, as flags of fi_mr(3)
+ */
+public record RemoteRegion(long base, long length, long key, long accessBits) {
+    /** How many bytes {@link #encode} gives. */
+    public static final int ENCODED_LENGTH = 40;
+
+    private static final int MAGIC = 0x4f464952; // OFIR
+    private static final short FORMAT = 1;
+    private static final int ACCESS_SHIFT = 8;
+    private static final int CHECKED_LENGTH = ENCODED_LENGTH - Integer.BYTES;
+
+    /**
+     * A region.
+     *
+     * @throws IllegalArgumentException if the length is negative, or flags are set that are no access flags
+     */
+    public RemoteRegion {
+        if (length < 0) {
+            throw new IllegalArgumentException("a region cannot have " + length + " bytes");
+        }
+        if ((accessBits & ~Access.ALL) != 0) {
+            throw new IllegalArgumentException("not access flags: 0x" + Long.toHexString(accessBits));
+        }
+    }
+
+    /** {@return what it may be used for} */
+    public Set<Access> access() {
+        return Access.setOf(accessBits);
+    }
+
+    /** {@return the region as {@value #ENCODED_LENGTH} bytes} */
+    public byte[] encode() {
+        ByteBuffer buffer = ByteBuffer.allocate(ENCODED_LENGTH);
+        buffer.putInt(MAGIC).putShort(FORMAT).putShort((short) (accessBits >>> ACCESS_SHIFT)).putLong(base)
+                .putLong(length).putLong(key).putInt(0);
+        buffer.putInt(checksum(buffer.array()));
+        return buffer.array();
+    }
+
+    /**
+     * {@return the region that was encoded}
+     *
+     * @param bytes what {@link #encode} gave
+     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     */
+    public static RemoteRegion decode(byte[] bytes) {
+        if (bytes.length != ENCODED_LENGTH) {
+            throw new IllegalArgumentException(
+                    "an encoded region has " + ENCODED_LENGTH + " bytes, not " + bytes.length);
+        }
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
+        if (buffer.getInt() != MAGIC) {
+            throw new IllegalArgumentException("these bytes are not an encoded region");
+        }
+        short format = buffer.getShort();
+        if (format != FORMAT) {
+            throw new IllegalArgumentException("the region is encoded in format " + format + "; this release reads "
+                    + FORMAT + ": run the same release on both sides");
+        }
+        long access = (buffer.getShort() & 0xffffL) << ACCESS_SHIFT;
+        RemoteRegion region = new RemoteRegion(buffer.getLong(), buffer.getLong(), buffer.getLong(), access);
+        if (buffer.getInt() != 0 || buffer.getInt() != checksum(bytes)) {
+            throw new IllegalArgumentException("the encoded region is damaged: its checksum does not match");
+        }
+        return region;
+    }
+
+    private static int checksum(byte[] bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, CHECKED_LENGTH);
+        return (int) crc.getValue();
+    }
+
+    /** Without the key, which is a secret. */
+    @Override
+    public String toString() {
+        return "RemoteRegion[length=" + length + ", access=" + access() + "]";
+    }
+}

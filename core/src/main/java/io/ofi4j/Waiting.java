@@ -1,0 +1,75 @@
+package io.ofi4j;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+
+/**
+ * How a thread waits for something that it finds out by asking again and again, such as a completion: always with a
+ * deadline.
+ *
+ * <pre>{@code
+ * Waiting.SPIN.until(() -> queue.poll(handler, 16) > 0, Duration.ofSeconds(5));
+ * }</pre>
+ */
+public enum Waiting {
+    /** Asks again at once: the shortest delay, for a thread with a processor of its own. */
+    SPIN {
+        @Override
+        void pause(int asked) {
+            Thread.onSpinWait();
+        }
+    },
+    /** Asks some times at once, then lets other threads run in between. */
+    YIELD {
+        @Override
+        void pause(int asked) {
+            if (asked < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+    };
+
+    private static final int SPINS = 1000;
+    /** The clock costs more than a poll: it is read once in so many turns. */
+    private static final int TURNS_PER_CLOCK = 64;
+
+    abstract void pause(int asked);
+
+    /**
+     * Asks until the answer is true.
+     *
+     * @param condition what is asked
+     * @param deadline how long at most
+     * @throws FabricTimeoutException if it does not become true in that time
+     */
+    public void until(BooleanSupplier condition, Duration deadline) {
+        if (!tryUntil(condition, deadline)) {
+            throw new FabricTimeoutException("what was waited for", deadline,
+                    "Is the peer running, and does it make progress by polling its queue?");
+        }
+    }
+
+    /**
+     * {@return whether the answer became true in time}
+     *
+     * @param condition what is asked
+     * @param deadline how long at most
+     */
+    public boolean tryUntil(BooleanSupplier condition, Duration deadline) {
+        Objects.requireNonNull(condition);
+        long start = System.nanoTime();
+        long limit = deadline.toNanos();
+        for (int asked = 0;; asked++) {
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            if (asked % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1 && System.nanoTime() - start >= limit) {
+                return false;
+            }
+            pause(asked);
+        }
+    }
+}

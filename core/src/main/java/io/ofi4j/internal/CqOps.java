@@ -1,0 +1,124 @@
+package io.ofi4j.internal;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_ops_cq;
+import io.ofi4j.bindings.fid_cq;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * {@code struct fi_ops_cq} of one queue, with the memory its entries are read into. The function pointers are read once;
+ * a call here allocates nothing, except on the error path.
+ */
+public final class CqOps {
+    private static final MethodHandle READ = Downcalls
+            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final long OPS = fid_cq.ops$offset();
+    private static final long ENTRY = fi_cq_data_entry.sizeof();
+    private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
+    private static final long FLAGS = fi_cq_data_entry.flags$offset();
+    private static final long LENGTH = fi_cq_data_entry.len$offset();
+    private static final long DATA = fi_cq_data_entry.data$offset();
+    private static final int ERROR_DATA_ROOM = 256;
+    private static final int TEXT_ROOM = 256;
+
+    private final Handle queue;
+    private final long address;
+    private final MemorySegment read;
+    private final MemorySegment entries;
+    private final long entriesAddress;
+
+    /**
+     * @param memory where the entries' memory comes from; it must live as long as this object is used
+     * @param batch how many entries one call reads at most
+     */
+    public CqOps(Handle queue, Arena memory, int batch) {
+        this.queue = queue;
+        this.address = queue.address();
+        this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
+        this.entries = memory.allocate(ENTRY * batch, 64);
+        this.entriesAddress = entries.address();
+    }
+
+    /** fi_cq_read into this object's entries: how many, or an error negated. */
+    public long fi_cq_read(long count) {
+        try {
+            return (long) READ.invokeExact(read, address, entriesAddress, count);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** The op_context of an entry that was read. */
+    public long context(int entry) {
+        return entries.get(JAVA_LONG, entry * ENTRY + CONTEXT);
+    }
+
+    /** The flags of an entry that was read. */
+    public long flags(int entry) {
+        return entries.get(JAVA_LONG, entry * ENTRY + FLAGS);
+    }
+
+    /** The length of an entry that was read. */
+    public long length(int entry) {
+        return entries.get(JAVA_LONG, entry * ENTRY + LENGTH);
+    }
+
+    /** The remote CQ data of an entry that was read. */
+    public long data(int entry) {
+        return entries.get(JAVA_LONG, entry * ENTRY + DATA);
+    }
+
+    /** A {@code struct fi_cq_err_entry}, copied. */
+    public record ErrorEntry(long context, long flags, long length, int errno, int providerErrno, String providerText) {
+    }
+
+    /**
+     * fi_cq_readerr and, before anything else is read, fi_cq_strerror.
+     *
+     * @return the entry, or null where there is none
+     */
+    public ErrorEntry fi_cq_readerr() {
+        MemorySegment function = queue.require(OPS, fi_ops_cq.readerr$offset(), "fi_cq_readerr");
+        try (Arena arena = Arena.ofConfined()) {
+            // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
+            MemorySegment entry = fi_cq_err_entry.allocate(arena);
+            MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
+            fi_cq_err_entry.err_data(entry, data);
+            fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
+            long count = fi_ops_cq.readerr.invoke(function, queue.pointer(), entry, 0);
+            if (count <= 0) {
+                return null;
+            }
+            int providerErrno = fi_cq_err_entry.prov_errno(entry);
+            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
+                    fi_cq_err_entry.len(entry), fi_cq_err_entry.err(entry), providerErrno,
+                    fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)));
+        }
+    }
+
+    private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {
+        MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_cq.strerror$offset());
+        if (function == null) {
+            return "";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment room = arena.allocate(TEXT_ROOM, JAVA_BYTE.byteSize());
+            MemorySegment text = fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room,
+                    TEXT_ROOM);
+            String found = LibC.string(text);
+            return found == null ? "" : found;
+        }
+    }
+
+    static {
+        assert ADDRESS.byteSize() == JAVA_LONG.byteSize() : "pointers travel as longs";
+    }
+}

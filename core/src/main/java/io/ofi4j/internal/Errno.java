@@ -1,0 +1,28 @@
+package io.ofi4j.internal;
+
+/** The error numbers of fi_errno(3) that this layer tells apart; libfabric returns them negated. */
+public final class Errno {
+    public static final int EIO = 5;
+    public static final int ENOENT = 2;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EBUSY = 16;
+    public static final int EINVAL = 22;
+    public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
+    public static final int ENOSYS = 38;
+    public static final int ENODATA = 61;
+    public static final int EMSGSIZE = 90;
+    public static final int EOPNOTSUPP = 95;
+    public static final int EADDRINUSE = 98;
+    public static final int ETIMEDOUT = 110;
+    public static final int ECONNREFUSED = 111;
+    public static final int EHOSTUNREACH = 113;
+    public static final int ECANCELED = 125;
+    public static final int EKEYREJECTED = 129;
+    public static final int EAVAIL = 259;
+    public static final int ENOKEY = 266;
+
+    private Errno() {
+    }
+}

@@ -1,0 +1,100 @@
+package io.ofi4j.internal;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Enforces a threading model around a few nanoseconds of work: either the caller must be the owner thread, or one caller
+ * at a time gets in, or both.
+ */
+public final class Guard {
+    private static final VarHandle HELD;
+    private static final int SPINS = 100;
+
+    static {
+        try {
+            HELD = MethodHandles.lookup().findVarHandle(Guard.class, "held", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Thread owner;
+    private final boolean exclusive;
+    private final String model;
+    private int held;
+
+    private Guard(Thread owner, boolean exclusive, String model) {
+        this.owner = owner;
+        this.exclusive = exclusive;
+        this.model = model;
+    }
+
+    /** Any thread, one at a time. */
+    public static Guard exclusive() {
+        return new Guard(null, true, "SAFE");
+    }
+
+    /** The current thread only; nothing is locked. */
+    public static Guard owned(String model) {
+        return new Guard(Thread.currentThread(), false, model);
+    }
+
+    /** The current thread only, and {@link #enterAsAnyone} for others who must look inside. */
+    public static Guard ownedExclusive(String model) {
+        return new Guard(Thread.currentThread(), true, model);
+    }
+
+    /** @throws WrongThreadException if the model names an owner and this is another thread */
+    public void enter() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw wrongThread();
+        }
+        if (exclusive && !HELD.compareAndSet(this, 0, 1)) {
+            await();
+        }
+    }
+
+    /** Enters from a thread that need not be the owner, where the model allows that; otherwise as {@link #enter}. */
+    public void enterAsAnyone() {
+        if (!exclusive) {
+            enter();
+        } else if (!HELD.compareAndSet(this, 0, 1)) {
+            await();
+        }
+    }
+
+    /** Whether {@link #enter} would let a thread in. */
+    public boolean admits(Thread thread) {
+        return owner == null || owner == thread;
+    }
+
+    public void exit() {
+        if (exclusive) {
+            HELD.setRelease(this, 0);
+        }
+    }
+
+    /** The owner check alone. */
+    public void checkThread() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw wrongThread();
+        }
+    }
+
+    private void await() {
+        for (int spins = 0; !HELD.weakCompareAndSetAcquire(this, 0, 1); spins++) {
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+    }
+
+    private WrongThreadException wrongThread() {
+        return new WrongThreadException("threading model " + model + ": only thread '" + owner.getName()
+                + "' may call this, not '" + Thread.currentThread().getName()
+                + "'; ask for ThreadingModel.SAFE to share it between threads");
+    }
+}

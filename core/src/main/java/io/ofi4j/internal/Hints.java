@@ -1,0 +1,77 @@
+package io.ofi4j.internal;
+
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_info;
+import java.lang.foreign.MemorySegment;
+
+/** A {@code struct fi_info} to ask with, written field by field. Its strings are freed by fi_freeinfo with free(3). */
+public final class Hints {
+    private final InfoHandle info = InfoHandle.copyOf(MemorySegment.NULL);
+
+    public InfoHandle info() {
+        return info;
+    }
+
+    public Hints capabilities(long bits) {
+        fi_info.caps(info.pointer(), bits);
+        return this;
+    }
+
+    public Hints mode(long bits) {
+        fi_info.mode(info.pointer(), bits);
+        return this;
+    }
+
+    public Hints addressFormat(int format) {
+        fi_info.addr_format(info.pointer(), format);
+        return this;
+    }
+
+    public Hints endpointType(int type) {
+        fi_ep_attr.type(info.endpoint(), type);
+        return this;
+    }
+
+    public Hints threading(int model) {
+        fi_domain_attr.threading(info.domain(), model);
+        return this;
+    }
+
+    public Hints controlProgress(int model) {
+        fi_domain_attr.control_progress(info.domain(), model);
+        return this;
+    }
+
+    public Hints dataProgress(int model) {
+        fi_domain_attr.data_progress(info.domain(), model);
+        return this;
+    }
+
+    public Hints memoryRegionMode(int bits) {
+        fi_domain_attr.mr_mode(info.domain(), bits);
+        return this;
+    }
+
+    public Hints domain(String name) {
+        if (name != null) {
+            fi_domain_attr.name(info.domain(), LibC.strdup(name));
+        }
+        return this;
+    }
+
+    public Hints fabric(String name) {
+        if (name != null) {
+            fi_fabric_attr.name(info.fabric(), LibC.strdup(name));
+        }
+        return this;
+    }
+
+    public Hints provider(String name) {
+        if (name != null) {
+            fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(name));
+        }
+        return this;
+    }
+}

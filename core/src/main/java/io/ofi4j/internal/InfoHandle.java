@@ -1,0 +1,92 @@
+package io.ofi4j.internal;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads only what libfabric
+ * 1.17 already had, and never past it.
+ */
+@SuppressWarnings("restricted")
+public final class InfoHandle {
+    private final MemorySegment info;
+
+    private InfoHandle(MemorySegment owned) {
+        this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
+    }
+
+    /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all its attributes (fi_allocinfo). */
+    static InfoHandle copyOf(MemorySegment info) {
+        MemorySegment copy = fabric_h.fi_dupinfo(info);
+        if (copy.address() == 0) {
+            throw new OutOfMemoryError("fi_dupinfo");
+        }
+        return new InfoHandle(copy);
+    }
+
+    MemorySegment pointer() {
+        return info;
+    }
+
+    /** fi_tostr: everything libfabric says about it, as text. */
+    public String text() {
+        return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO()));
+    }
+
+    public long capabilities() {
+        return fi_info.caps(info);
+    }
+
+    public long mode() {
+        return fi_info.mode(info);
+    }
+
+    public int addressFormat() {
+        return fi_info.addr_format(info);
+    }
+
+    /** The source address, or no bytes. */
+    public byte[] sourceAddress() {
+        return bytes(fi_info.src_addr(info), fi_info.src_addrlen(info));
+    }
+
+    /** The destination address, or no bytes. */
+    public byte[] destinationAddress() {
+        return bytes(fi_info.dest_addr(info), fi_info.dest_addrlen(info));
+    }
+
+    private static byte[] bytes(MemorySegment pointer, long length) {
+        return pointer.address() == 0 ? new byte[0] : pointer.reinterpret(length).toArray(JAVA_BYTE);
+    }
+
+    MemorySegment transmit() {
+        return fi_info.tx_attr(info).reinterpret(fi_tx_attr.sizeof());
+    }
+
+    MemorySegment receive() {
+        return fi_info.rx_attr(info).reinterpret(fi_rx_attr.sizeof());
+    }
+
+    MemorySegment endpoint() {
+        return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
+    }
+
+    /** Up to the last field that libfabric 1.17 has. */
+    MemorySegment domain() {
+        return fi_info.domain_attr(info)
+                .reinterpret(fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
+    }
+
+    MemorySegment fabric() {
+        return fi_info.fabric_attr(info).reinterpret(fi_fabric_attr.sizeof());
+    }
+}

@@ -1,0 +1,6 @@
+/** libfabric for Java: registered off-heap regions, and one-sided transfers on them. */
+module io.ofi4j {
+    requires io.ofi4j.bindings;
+
+    exports io.ofi4j;
+}
