@@ -287,6 +287,16 @@ public final class CompletionQueue implements AutoCloseable {
         return true;
     }
 
+    /** Completes an operation that has nothing to do; inside the guard. False where too much is kept already. */
+    boolean keep(long token, long flags) {
+        if (kept.size() >= contexts.capacity()) {
+            return false;
+        }
+        kept.add(token, flags, 0, 0);
+        hasKept = true;
+        return true;
+    }
+
     int inFlight(MemoryRegion region) {
         guard.enterAsAnyone();
         try {

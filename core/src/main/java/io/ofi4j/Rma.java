@@ -25,24 +25,31 @@ public final class Rma {
     private static final long WRITE = Access.WRITE.bit();
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+    /** FI_RMA and FI_READ: what a read's completion says. */
+    private static final long READ_COMPLETION = 1L << 2 | 1L << 8;
 
     private final Endpoint endpoint;
     private final RmaOps ops;
     private final Domain domain;
     private final AddressVector vector;
+    private final CompletionQueue queue;
     private final ContextSlab contexts;
     private final Guard guard;
     private final int number;
     private final long maximumMessageSize;
     private final long injectSize;
+    /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
+    private final boolean emptyReadsHang;
 
     Rma(Endpoint endpoint, RmaOps ops) {
         this.endpoint = endpoint;
         this.ops = ops;
         this.domain = endpoint.domain;
         this.vector = endpoint.vector();
-        this.contexts = endpoint.transmitQueue().contexts;
-        this.guard = endpoint.transmitQueue().guard;
+        this.queue = endpoint.transmitQueue();
+        this.contexts = queue.contexts;
+        this.guard = queue.guard;
+        this.emptyReadsHang = endpoint.info().provider().contains("ofi_rxd");
         this.number = endpoint.number;
         this.maximumMessageSize = endpoint.info().endpoint().maximumMessageSize();
         this.injectSize = endpoint.info().transmit().injectSize();
@@ -141,6 +148,10 @@ public final class Rma {
         check(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
         guard.enter();
         try {
+            if (length == 0 && emptyReadsHang) {
+                requireOpen(local);
+                return queue.keep(token, READ_COMPLETION);
+            }
             int slot = begin(local, token);
             return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
                     peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");

@@ -1,5 +1,7 @@
 package io.ofi4j.internal;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.ofi4j.bindings.libc.libc_h;
 import io.ofi4j.bindings.libc.sigaction;
 import java.lang.foreign.Arena;
@@ -43,9 +45,16 @@ final class SignalGuard {
 
     private static void restore(int signal, MemorySegment before, MemorySegment now) {
         libc_h.sigaction(signal, MemorySegment.NULL, now);
-        if (now.mismatch(before) != -1) {
+        if (!isSame(now, before)) {
             libc_h.sigaction(signal, before, MemorySegment.NULL);
         }
+    }
+
+    /** Compares what the kernel keeps: of the mask that is 64 signals, behind which libc leaves bytes undefined. */
+    static boolean isSame(MemorySegment one, MemorySegment other) {
+        return one.get(JAVA_LONG, 0) == other.get(JAVA_LONG, 0)
+                && sigaction.sa_mask(one).get(JAVA_LONG, 0) == sigaction.sa_mask(other).get(JAVA_LONG, 0)
+                && sigaction.sa_flags(one) == sigaction.sa_flags(other);
     }
 
     private static boolean isCatchable(int signal) {

@@ -1,0 +1,119 @@
+package io.ofi4j;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a main class of the tests in a JVM of its own, for what may kill one. */
+final class Forked {
+    private static final long SECONDS = 120;
+
+    private Forked() {
+    }
+
+    /** How a JVM ended and what it printed. */
+    record Result(int exit, String output) {
+    }
+
+    /** A running JVM, whose output goes to a file. */
+    record Running(Process process, Path log) {
+        /** Waits for the end, for two minutes at most. */
+        Result await() {
+            try {
+                if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                    throw new AssertionError(
+                            "the forked JVM did not end in " + SECONDS + " s; it printed:\n" + output());
+                }
+                return new Result(process.exitValue(), output());
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                throw new AssertionError(e);
+            }
+        }
+
+        String output() {
+            try {
+                return Files.readString(log);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Waits until it has printed a line that begins so; the rest of that line. */
+        String awaitLine(String beginning) {
+            String[] found = new String[1];
+            Waiting.YIELD.until(() -> {
+                found[0] = output().lines().filter(line -> line.startsWith(beginning)).findFirst().orElse(null);
+                if (found[0] == null && !process.isAlive()) {
+                    throw new AssertionError("the forked JVM ended early; it printed:\n" + output());
+                }
+                sleep();
+                return found[0] != null;
+            }, java.time.Duration.ofSeconds(SECONDS));
+            return found[0].substring(beginning.length()).strip();
+        }
+
+        private static void sleep() {
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Runs to the end. JVM options are the arguments that begin with {@code -}. */
+    static Result run(Class<?> main, String... arguments) {
+        return start(main, arguments).await();
+    }
+
+    static Running start(Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx256m");
+        command.add("-XX:-CreateCoredumpOnCrash");
+        command.add("-XX:ErrorFile=/dev/stdout");
+        command.add("--enable-native-access=ALL-UNNAMED");
+        command.add("-cp");
+        command.add(classPath());
+        List<String> rest = new ArrayList<>();
+        for (String argument : arguments) {
+            (argument.startsWith("-") ? command : rest).add(argument);
+        }
+        command.add(main.getName());
+        command.addAll(rest);
+        try {
+            Path log = Files.createTempFile("ofi4j-forked", ".log");
+            log.toFile().deleteOnExit();
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+            // The defaults of this library are what is tested, not those of who runs the tests.
+            builder.environment().keySet().removeAll(List.of("IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"));
+            return new Running(builder.start(), log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The three places where classes are, as folders or jars, whether this JVM has them as modules or not. */
+    private static String classPath() {
+        List<String> places = new ArrayList<>();
+        places.add(System.getProperty("ofi4j.test.classes"));
+        places.add(location(Libfabric.class));
+        places.add(location("io.ofi4j.bindings"));
+        return String.join(":", places);
+    }
+
+    private static String location(Class<?> type) {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath()).toString();
+    }
+
+    private static String location(String module) {
+        return ModuleLayer.boot().configuration().findModule(module)
+                .map(found -> Path.of(found.reference().location().orElseThrow()).toString()).orElseThrow();
+    }
+}

@@ -1,0 +1,88 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Two endpoints in one process, each with a queue of its own, and what the tests do with them. */
+final class Pair implements AutoCloseable {
+    static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    final Fabric fabric;
+    final Domain domain;
+    final CompletionQueue queue;
+    final CompletionQueue farQueue;
+    final AddressVector vector;
+    final Endpoint endpoint;
+    final Endpoint farEndpoint;
+    final Peer far;
+    final List<Long> completed = new ArrayList<>();
+    final List<CompletionError> errors = new ArrayList<>();
+
+    private final CompletionHandler recorder = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            completed.add(token);
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            errors.add(error);
+        }
+    };
+
+    Pair(String provider) {
+        this(TestProviders.hints(provider));
+    }
+
+    Pair(FabricHints hints) {
+        FabricInfo info = TestProviders.info(hints);
+        fabric = Libfabric.load().openFabric(info);
+        domain = fabric.openDomain();
+        queue = domain.openCompletionQueue();
+        farQueue = domain.openCompletionQueue();
+        vector = domain.openAddressVector();
+        endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+        farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue).enable();
+        far = vector.insert(farEndpoint.address());
+    }
+
+    Rma rma() {
+        return endpoint.rma();
+    }
+
+    /** Polls both ends; what the near one completed goes to {@link #completed} and {@link #errors}. */
+    void poll() {
+        farQueue.poll((token, flags, length, data) -> {}, 64);
+        queue.poll(recorder, 64);
+    }
+
+    /** Polls both ends until the near one has completed so many operations, well or not. */
+    void awaitCompletions(int count) {
+        Waiting.YIELD.until(() -> {
+            poll();
+            return completed.size() + errors.size() >= count;
+        }, DEADLINE);
+    }
+
+    /** Waits for one completion with that token and no error. */
+    void awaitToken(long token) {
+        completed.clear();
+        awaitCompletions(1);
+        assertThat(errors).isEmpty();
+        assertThat(completed).containsExactly(token);
+    }
+
+    @Override
+    public void close() {
+        endpoint.close();
+        farEndpoint.close();
+        vector.close();
+        queue.close();
+        farQueue.close();
+        domain.close();
+        fabric.close();
+    }
+}
