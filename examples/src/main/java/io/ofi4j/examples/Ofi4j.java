@@ -1,0 +1,71 @@
+package io.ofi4j.examples;
+
+import io.ofi4j.examples.info.InfoCommand;
+import io.ofi4j.examples.perf.PerfCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code ofi4j} command. */
+@Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.", subcommands = {
+        InfoCommand.class, PerfCommand.class,
+        CommandLine.HelpCommand.class}, mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
+                "0:done", "1:it failed; one sentence on stderr says why",
+                "2:the command line is wrong; one sentence on stderr says where"})
+public final class Ofi4j implements Runnable {
+    @Option(names = "--stacktrace", scope = ScopeType.INHERIT, description = "Where something fails, show Java's stack trace too.")
+    private boolean stacktrace;
+
+    @Spec
+    private CommandSpec spec;
+
+    /**
+     * Runs the command and ends the process.
+     *
+     * @param arguments the command line
+     */
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** {@return the command, ready to be executed} */
+    public static CommandLine commandLine() {
+        Ofi4j root = new Ofi4j();
+        return new CommandLine(root).setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, parsed) -> root.failed(failure, command))
+                .setParameterExceptionHandler((failure, arguments) -> root.misused(failure));
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Say which command: info or perf.");
+    }
+
+    private int failed(Exception failure, CommandLine command) {
+        PrintWriter err = command.getErr();
+        err.println("ofi4j: " + Sentences.of(failure));
+        if (stacktrace) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return command.getCommandSpec().exitCodeOnExecutionException();
+    }
+
+    private int misused(ParameterException failure) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        String sentence = Sentences.of(failure);
+        err.println("ofi4j: " + sentence + (sentence.endsWith(".") ? "" : ".") + " '"
+                + command.getCommandSpec().qualifiedName() + " --help' lists what there is.");
+        if (stacktrace) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+}

@@ -1,0 +1,27 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Access;
+import io.ofi4j.Libfabric;
+
+/** Both ends in this process. */
+final class Embedded {
+    private final Libfabric libfabric;
+    private final Settings settings;
+
+    Embedded(Libfabric libfabric, Settings settings) {
+        this.libfabric = libfabric;
+        this.settings = settings;
+    }
+
+    /** {@return how many operations were wrong} */
+    long run(Device device, Report report) {
+        long length = Benchmark.regionLength(settings);
+        try (End here = new End(device, settings.window(), length, Access.READ, Access.WRITE);
+                End there = new End(device, 1, length, settings.operation().remoteAccess());
+                Target target = new EmbeddedTarget(here, there, settings.timeout())) {
+            report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
+                    settings.verify(), null));
+            return new Benchmark(settings, here, target, new Progress()).measureAll(report);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.ofi4j.examples.perf;
+
+import org.HdrHistogram.Histogram;
+
+/** Injects: each is done when the call has accepted it; the pass is when everything has arrived. */
+final class InjectPass implements Pass {
+    private final Transfer transfer;
+    private final Pump pump;
+    private final Arrival arrival;
+    private final int slots;
+
+    InjectPass(Transfer transfer, Pump pump, Arrival arrival, int slots) {
+        this.transfer = transfer;
+        this.pump = pump;
+        this.arrival = arrival;
+        this.slots = slots;
+    }
+
+    @Override
+    public long time(long operations, Ticks ticks) {
+        long start = System.nanoTime();
+        run(operations, slots, ticks);
+        arrival.await();
+        return System.nanoTime() - start;
+    }
+
+    @Override
+    public void record(long operations, Histogram latencies, Ticks ticks) {
+        pump.reset();
+        long interval = Ticks.interval(operations);
+        long nextTick = interval;
+        int slot = 0;
+        for (long posted = 0; posted < operations;) {
+            long start = System.nanoTime();
+            post(slot, posted);
+            Latencies.record(latencies, System.nanoTime() - start);
+            slot = slot + 1 == slots ? 0 : slot + 1;
+            if (++posted == nextTick) {
+                nextTick += interval;
+                ticks.advance(interval);
+            }
+        }
+        arrival.await();
+    }
+
+    @Override
+    public void sweep(int slotsToUse) {
+        run(slotsToUse, slotsToUse, Ticks.NONE);
+    }
+
+    private void run(long operations, int slotsInUse, Ticks ticks) {
+        pump.reset();
+        long interval = Ticks.interval(operations);
+        long nextTick = interval;
+        int slot = 0;
+        for (long posted = 0; posted < operations;) {
+            post(slot, posted);
+            slot = slot + 1 == slotsInUse ? 0 : slot + 1;
+            if (++posted == nextTick) {
+                nextTick += interval;
+                ticks.advance(interval);
+            }
+        }
+    }
+
+    private void post(int slot, long posted) {
+        while (!transfer.tryPost(slot, posted)) {
+            pump.poll(posted);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.ofi4j.examples.perf;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ofi4j perf}. */
+@Command(name = "perf", description = "Measures one-sided transfers.", subcommands = {PerfWrite.class, PerfRead.class,
+        PerfInject.class}, synopsisSubcommandLabel = "OPERATION")
+public final class PerfCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Say what to measure: write, read or inject.");
+    }
+}

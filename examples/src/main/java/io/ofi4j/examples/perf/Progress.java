@@ -1,0 +1,51 @@
+package io.ofi4j.examples.perf;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/** A progress bar on stderr where that is a terminal; nothing where it is not. It is gone before a row is printed. */
+final class Progress implements Ticks {
+    private static final int WIDTH = 79;
+    private static final int INTERVAL_MILLIS = 250;
+
+    private final PrintStream err = System.err;
+    private final boolean shown = isTerminal();
+    private ProgressBar bar;
+
+    private static boolean isTerminal() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
+    void begin(String what, long operations) {
+        if (shown) {
+            bar = ProgressBar.builder().setTaskName(what).setInitialMax(operations)
+                    .setUpdateIntervalMillis(INTERVAL_MILLIS).setStyle(ProgressBarStyle.ASCII)
+                    .setConsumer(new DelegatingProgressBarConsumer(text -> err.print("\r" + text), WIDTH)).build();
+        }
+    }
+
+    @Override
+    public void advance(long operations) {
+        if (bar != null) {
+            bar.stepBy(operations);
+        }
+    }
+
+    void end() {
+        if (bar != null) {
+            bar.close();
+            bar = null;
+            err.print("\r" + " ".repeat(WIDTH) + "\r");
+        }
+    }
+}

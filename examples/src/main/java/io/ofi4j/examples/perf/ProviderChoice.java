@@ -1,0 +1,81 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.FabricHints;
+import io.ofi4j.FabricInfo;
+import io.ofi4j.Libfabric;
+import io.ofi4j.NoProviderException;
+import io.ofi4j.ProgressModel;
+import io.ofi4j.ThreadingModel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses use
+ * the loopback address, unless the user names an address or a domain.
+ */
+final class ProviderChoice {
+    private static final String LOOPBACK = "127.0.0.1";
+    /** FI_SOCKADDR, FI_SOCKADDR_IN and FI_SOCKADDR_IN6 of fi_getinfo(3). */
+    private static final Set<Integer> INTERNET = Set.of(1, 2, 3);
+
+    private final Libfabric libfabric;
+    private final Settings settings;
+
+    ProviderChoice(Libfabric libfabric, Settings settings) {
+        this.libfabric = libfabric;
+        this.settings = settings;
+    }
+
+    /** {@return the first that is there of the models to try; without any, the exception says why} */
+    FabricInfo info() {
+        List<FabricHints> choices = choices();
+        for (FabricHints hints : choices.subList(0, choices.size() - 1)) {
+            try {
+                return best(hints);
+            } catch (NoProviderException e) {
+                continue; // less fast, but there
+            }
+        }
+        return best(choices.getLast());
+    }
+
+    private List<FabricHints> choices() {
+        FabricHints any = FabricHints.rma().provider(settings.provider());
+        if (settings.domain().isPresent()) {
+            any = any.domain(settings.domain().get());
+        }
+        List<FabricHints> choices = new ArrayList<>();
+        for (ThreadingModel threading : settings.threading().map(List::of).orElse(fastThreading())) {
+            for (ProgressModel progress : settings.progress().map(List::of)
+                    .orElse(List.of(ProgressModel.MANUAL, ProgressModel.UNSPECIFIED))) {
+                choices.add(any.threading(threading).dataProgress(progress).controlProgress(progress));
+            }
+        }
+        return choices;
+    }
+
+    private List<ThreadingModel> fastThreading() {
+        boolean completion = libfabric.version().major() >= 2 && settings.provider().equals("tcp");
+        return List.of(completion ? ThreadingModel.COMPLETION : ThreadingModel.DOMAIN, ThreadingModel.SAFE);
+    }
+
+    private FabricInfo best(FabricHints hints) {
+        FabricInfo found = named(libfabric.info(hints));
+        Optional<String> address = settings.source();
+        if (address.isEmpty() && settings.domain().isEmpty()) {
+            address = Optional.of(LOOPBACK);
+        }
+        if (address.isEmpty() || !INTERNET.contains(found.addressFormat())) {
+            return found;
+        }
+        return named(libfabric.info(hints.source(address.get(), null)));
+    }
+
+    /** The one whose name is exactly what was asked for, rather than one layered on it. */
+    private FabricInfo named(List<FabricInfo> infos) {
+        return infos.stream().filter(info -> info.provider().equals(settings.provider())).findFirst()
+                .orElse(infos.getFirst());
+    }
+}

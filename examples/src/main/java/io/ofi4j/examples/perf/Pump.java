@@ -1,0 +1,44 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.examples.CommandFailure;
+
+/** Makes progress at both ends, and notices when there is none. */
+final class Pump {
+    private static final int IDLE_TURNS_PER_CHECK = 256;
+
+    private final End here;
+    private final Target target;
+    private final Completions completions;
+    private final Stall stall;
+    private int idleTurns;
+
+    Pump(End here, Target target, Completions completions, Stall stall) {
+        this.here = here;
+        this.target = target;
+        this.completions = completions;
+        this.stall = stall;
+    }
+
+    Completions completions() {
+        return completions;
+    }
+
+    void reset() {
+        stall.reset();
+        idleTurns = 0;
+    }
+
+    /**
+     * Polls once.
+     *
+     * @param done how many operations are done, which shows whether anything moves
+     * @throws CommandFailure if nothing has moved for too long
+     */
+    void poll(long done) {
+        if (here.poll(completions) || target.progress()) {
+            idleTurns = 0;
+        } else if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) {
+            stall.check(done);
+        }
+    }
+}

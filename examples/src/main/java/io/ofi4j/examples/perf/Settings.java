@@ -1,0 +1,29 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.ProgressModel;
+import io.ofi4j.ThreadingModel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What the user asked for.
+ *
+ * @param operation what is measured
+ * @param provider which provider
+ * @param domain which device, or whichever
+ * @param source this side's address, or the loopback address
+ * @param sizes how many bytes an operation transfers, or a selection
+ * @param iterations how many operations a pass has, or as many as take half a second
+ * @param warmUp how many operations go before, or as many as take a third of a second
+ * @param window how many operations are in flight
+ * @param verify whether the data is verified
+ * @param threading the threading model, or the fast one
+ * @param progress the progress model, or the fast one
+ * @param timeout how long anything may take to move
+ */
+public record Settings(Operation operation, String provider, Optional<String> domain, Optional<String> source,
+        List<Long> sizes, OptionalLong iterations, OptionalLong warmUp, int window, boolean verify,
+        Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {
+}

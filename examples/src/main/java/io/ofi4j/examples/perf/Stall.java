@@ -1,0 +1,36 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.examples.CommandFailure;
+import java.time.Duration;
+
+/** Ends a measurement in which nothing moves any more. */
+final class Stall {
+    private final Target target;
+    private final Duration timeout;
+    private long done = -1;
+    private long since;
+
+    Stall(Target target, Duration timeout) {
+        this.target = target;
+        this.timeout = timeout;
+    }
+
+    /** Called now and then while nothing happens, with how many operations are done; lets other threads run. */
+    void check(long doneNow) {
+        long now = System.nanoTime();
+        if (doneNow != done) {
+            done = doneNow;
+            since = now;
+        } else if (now - since > timeout.toNanos()) {
+            throw new CommandFailure("Nothing moved for " + timeout.toMillis() / 1000.0 + " s after " + doneNow
+                    + " operations: try another provider (-p), or a longer --timeout.");
+        }
+        target.watch();
+        Thread.yield();
+    }
+
+    /** A new pass begins. */
+    void reset() {
+        done = -1;
+    }
+}

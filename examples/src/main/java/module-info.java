@@ -1,0 +1,13 @@
+/** The ofi4j command, and small programs worth reading. */
+@SuppressWarnings("requires-automatic") // HdrHistogram has no module descriptor
+module io.ofi4j.examples {
+    requires io.ofi4j;
+    requires info.picocli;
+    requires HdrHistogram;
+    requires com.google.gson;
+    requires me.tongfei.progressbar;
+
+    opens io.ofi4j.examples to info.picocli;
+    opens io.ofi4j.examples.info to info.picocli;
+    opens io.ofi4j.examples.perf to info.picocli;
+}
