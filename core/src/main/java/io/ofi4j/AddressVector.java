@@ -50,12 +50,20 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         byte[] bytes = address.toBytes();
         requireFormat(bytes.length);
+        boolean isShm = ShmNeighbours.concerns(domain.info());
+        if (isShm) {
+            ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
+        }
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, bytes);
         FabricException.check(inserted.count(), "fi_av_insert", provider());
         if (inserted.count() != 1) {
             throw FabricException.of(-Errno.EINVAL, "fi_av_insert", provider());
         }
-        return new Peer(this, inserted.address());
+        Peer peer = new Peer(this, inserted.address());
+        if (isShm) {
+            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
+        }
+        return peer;
     }
 
     private void requireFormat(int length) {
@@ -83,7 +91,18 @@ public final class AddressVector implements AutoCloseable {
         if (peer.vector != this || peer.removed) {
             throw new IllegalArgumentException(peer + " is not in this address vector");
         }
-        peer.removed = true;
+        peer.refuse();
+        removeNatively(peer);
+    }
+
+    /** Removes a peer that operations are refused to already; does nothing where this vector is closed. */
+    synchronized void removeIfOpen(Peer peer) {
+        if (!closed) {
+            removeNatively(peer);
+        }
+    }
+
+    private void removeNatively(Peer peer) {
         FabricException.check(AvOps.fi_av_remove(handle, peer.fabricAddress), "fi_av_remove", provider());
     }
 
@@ -127,6 +146,7 @@ public final class AddressVector implements AutoCloseable {
         endpoints.requireNone(this);
         closed = true;
         domain.forget(this);
+        ShmNeighbours.OF_THIS_PROCESS.closed(this);
         FabricException.check(FidOps.fi_close(handle), "fi_close(address vector)", provider());
     }
 

@@ -49,6 +49,9 @@ public final class CompletionQueue implements AutoCloseable {
     /** What the delivering thread hands out, {@link #FIELDS} numbers a completion; its own while it delivers. */
     private final long[] batch = new long[BATCH * FIELDS];
     private boolean hasKept;
+    /** How many endpoints libfabric knows to be bound, by whether they are enabled. */
+    private int enabledEndpoints;
+    private int disabledEndpoints;
     private Thread delivering;
     private boolean closed;
 
@@ -69,8 +72,32 @@ public final class CompletionQueue implements AutoCloseable {
         return domain;
     }
 
-    Children endpoints() {
-        return endpoints;
+    /** An endpoint was bound to this queue. */
+    void bound(Endpoint endpoint) {
+        endpoints.add(endpoint);
+        count(0, 1);
+    }
+
+    /** An endpoint that is bound to this queue was enabled. */
+    void enabled() {
+        count(1, -1);
+    }
+
+    /** An endpoint that is bound to this queue is about to be closed. */
+    void unbind(boolean wasEnabled) {
+        count(wasEnabled ? -1 : 0, wasEnabled ? 0 : -1);
+    }
+
+    /** An endpoint that was bound to this queue is closed. */
+    void forget(Endpoint endpoint) {
+        endpoints.remove(endpoint);
+    }
+
+    private void count(int enabled, int disabled) {
+        guard.enterAsAnyone();
+        enabledEndpoints += enabled;
+        disabledEndpoints += disabled;
+        guard.exit();
     }
 
     /** {@return how many operations can be in flight on this queue} */
@@ -161,7 +188,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (status != -Errno.EAVAIL) {
             throw FabricException.of(status, "fi_cq_read", handle.provider());
         }
-        CqOps.ErrorEntry entry = ops.fi_cq_readerr();
+        CqOps.ErrorEntry entry = ops.fi_cq_readerr(enabledEndpoints > 0 && disabledEndpoints == 0);
         if (entry != null) {
             errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), handle.provider()));
@@ -285,6 +312,15 @@ public final class CompletionQueue implements AutoCloseable {
         }
         hasKept = true;
         return true;
+    }
+
+    int inFlight() {
+        guard.enterAsAnyone();
+        try {
+            return contexts.inFlight();
+        } finally {
+            guard.exit();
+        }
     }
 
     /** Completes an operation that has nothing to do; inside the guard. False where too much is kept already. */

@@ -184,6 +184,10 @@ public final class Domain implements AutoCloseable {
         guard.checkThread();
     }
 
+    boolean admits(Thread thread) {
+        return guard.admits(thread);
+    }
+
     private void requireOpen() {
         checkThread();
         if (closed) {

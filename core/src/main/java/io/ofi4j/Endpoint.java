@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
@@ -85,13 +87,15 @@ public final class Endpoint implements AutoCloseable {
         }
         FabricException.check(FidOps.fi_bind(handle, queue.handle(), flags), "fi_ep_bind(completion queue)",
                 info.provider());
+        if (!queues().contains(queue)) {
+            queue.bound(this);
+        }
         if (wanted.contains(Direction.TRANSMIT)) {
             transmitQueue = queue;
         }
         if (wanted.contains(Direction.RECEIVE)) {
             receiveQueue = queue;
         }
-        queue.endpoints().add(this);
         return this;
     }
 
@@ -126,7 +130,11 @@ public final class Endpoint implements AutoCloseable {
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
         address = EndpointAddress.of(name.address());
-        shmFile = ShmFiles.remember(name.address()).orElse(null);
+        queues().forEach(CompletionQueue::enabled);
+        if (ShmNeighbours.concerns(info)) {
+            shmFile = ShmFiles.remember(name.address()).orElse(null);
+            ShmNeighbours.OF_THIS_PROCESS.opened(this);
+        }
         return this;
     }
 
@@ -185,6 +193,11 @@ public final class Endpoint implements AutoCloseable {
         return transmitQueue;
     }
 
+    /** The queues that make progress for this endpoint. */
+    List<CompletionQueue> queues() {
+        return Stream.of(transmitQueue, receiveQueue).filter(Objects::nonNull).distinct().toList();
+    }
+
     private void requireOpen() {
         domain.checkThread();
         if (closeBegun) {
@@ -219,6 +232,10 @@ public final class Endpoint implements AutoCloseable {
             refusePosts();
             transmitQueue.drain();
         }
+        if (address != null && ShmNeighbours.concerns(info)) {
+            ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
+        }
+        queues().forEach(queue -> queue.unbind(address != null));
         int status = FidOps.fi_close(handle);
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
@@ -240,11 +257,7 @@ public final class Endpoint implements AutoCloseable {
         if (vector != null) {
             vector.endpoints().remove(this);
         }
-        for (CompletionQueue queue : new CompletionQueue[]{transmitQueue, receiveQueue}) {
-            if (queue != null) {
-                queue.endpoints().remove(this);
-            }
-        }
+        queues().forEach(queue -> queue.forget(this));
         domain.forget(this);
     }
 

@@ -5,6 +5,7 @@ import io.ofi4j.internal.FabricCalls;
 import io.ofi4j.internal.Hints;
 import io.ofi4j.internal.NativeLibrary;
 import io.ofi4j.internal.Out;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -87,11 +88,14 @@ public final class Libfabric {
      */
     public List<FabricInfo> info(FabricHints hints) {
         FabricCalls.Found found = find(hints);
-        if (found.status() == -Errno.ENODATA || found.status() == 0 && found.infos().isEmpty()) {
+        if (found.status() != -Errno.ENODATA) {
+            FabricException.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
+        }
+        List<FabricInfo> infos = infos(found, hints);
+        if (infos.isEmpty()) {
             throw new NoProviderException(new Discovery(this).whyNothingMatches(hints));
         }
-        FabricException.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
-        return infos(found);
+        return infos;
     }
 
     /**
@@ -100,11 +104,15 @@ public final class Libfabric {
      * @param hints what is asked for
      */
     List<FabricInfo> infoOrNothing(FabricHints hints) {
-        return infos(find(hints));
+        return infos(find(hints), hints);
     }
 
-    private List<FabricInfo> infos(FabricCalls.Found found) {
-        return found.infos().stream().map(handle -> new FabricInfo(handle, version)).toList();
+    /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
+    private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
+        return found.infos().stream().map(handle -> new FabricInfo(handle, version))
+                .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
+                .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
+                .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
 
     private FabricCalls.Found find(FabricHints hints) {

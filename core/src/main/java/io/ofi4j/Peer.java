@@ -7,6 +7,7 @@ package io.ofi4j;
 public final class Peer {
     final AddressVector vector;
     final long fabricAddress;
+    /** Read by posting threads inside a queue's guard. */
     boolean removed;
 
     Peer(AddressVector vector, long fabricAddress) {
@@ -17,6 +18,11 @@ public final class Peer {
     /** {@return libfabric's number for it, an {@code fi_addr_t}} */
     public long fabricAddress() {
         return fabricAddress;
+    }
+
+    /** From now on, whoever enters a queue's guard refuses operations to it. */
+    void refuse() {
+        removed = true;
     }
 
     @Override

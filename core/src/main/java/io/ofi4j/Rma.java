@@ -79,7 +79,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -88,7 +88,7 @@ public final class Rma {
         check(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            int slot = begin(local, token);
+            int slot = begin(local, peer, token);
             return slot >= 0
                     && end(slot, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_write");
@@ -111,7 +111,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -139,7 +139,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -149,10 +149,10 @@ public final class Rma {
         guard.enter();
         try {
             if (length == 0 && emptyReadsHang) {
-                requireOpen(local);
+                requireOpen(local, peer);
                 return queue.keep(token, READ_COMPLETION);
             }
-            int slot = begin(local, token);
+            int slot = begin(local, peer, token);
             return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
                     peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");
         } finally {
@@ -174,7 +174,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -202,7 +202,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #injectSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -214,7 +214,7 @@ public final class Rma {
         check(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            requireOpen(local);
+            requireOpen(local, peer);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || isRefused(status, "fi_inject_write");
@@ -237,7 +237,7 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #injectSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -259,20 +259,21 @@ public final class Rma {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
         if ((local.accessBits & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.vector != vector || peer.removed || length > maximumMessageSize) {
+                || peer.vector != vector || length > maximumMessageSize) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
         }
     }
 
     /** Takes a slot for an operation: its number, or -1 where all are taken. */
-    private int begin(MemoryRegion local, long token) {
-        requireOpen(local);
+    private int begin(MemoryRegion local, Peer peer, long token) {
+        requireOpen(local, peer);
         return contexts.acquire(token, number, local.number);
     }
 
-    private void requireOpen(MemoryRegion local) {
-        if (endpoint.closed || local.state != MemoryRegion.OPEN || !local.isMemoryAlive()) {
-            throw closed(local);
+    /** What another thread may change: looked at inside the guard. */
+    private void requireOpen(MemoryRegion local, Peer peer) {
+        if (endpoint.closed || local.state != MemoryRegion.OPEN || peer.removed || !local.isMemoryAlive()) {
+            throw closed(local, peer);
         }
     }
 
@@ -292,9 +293,12 @@ public final class Rma {
         throw FabricException.of(status, operation, endpoint.info().provider());
     }
 
-    private IllegalStateException closed(MemoryRegion local) {
+    private IllegalStateException closed(MemoryRegion local, Peer peer) {
         if (endpoint.closed) {
             return endpoint.closed();
+        }
+        if (peer.removed) {
+            return new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
         }
         return new IllegalStateException(
                 local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
@@ -316,7 +320,7 @@ public final class Rma {
         if (local.domain != domain) {
             return new IllegalArgumentException("the local region is registered in another domain");
         }
-        if (peer.vector != vector || peer.removed) {
+        if (peer.vector != vector) {
             return new IllegalArgumentException(peer + " is not in the address vector of " + endpoint);
         }
         boolean here = (local.accessBits & localRight) == 0;

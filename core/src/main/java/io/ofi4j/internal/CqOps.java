@@ -83,9 +83,11 @@ public final class CqOps {
     /**
      * fi_cq_readerr and, before anything else is read, fi_cq_strerror.
      *
+     * @param withText whether to ask for the provider's text: ofi_rxm looks for it at the queue's first endpoint, and
+     *        crashes where there is none, or one that is not enabled
      * @return the entry, or null where there is none
      */
-    public ErrorEntry fi_cq_readerr() {
+    public ErrorEntry fi_cq_readerr(boolean withText) {
         MemorySegment function = queue.require(OPS, fi_ops_cq.readerr$offset(), "fi_cq_readerr");
         try (Arena arena = Arena.ofConfined()) {
             // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
@@ -100,7 +102,7 @@ public final class CqOps {
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
             return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.err(entry), providerErrno,
-                    fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)));
+                    withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "");
         }
     }
 

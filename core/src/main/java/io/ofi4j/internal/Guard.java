@@ -69,6 +69,11 @@ public final class Guard {
         return owner == null || owner == thread;
     }
 
+    /** Whether {@link #enterAsAnyone} would let a thread in. */
+    public boolean admitsAnyone(Thread thread) {
+        return exclusive || admits(thread);
+    }
+
     public void exit() {
         if (exclusive) {
             HELD.setRelease(this, 0);

@@ -1,0 +1,92 @@
+package io.ofi4j;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The shm endpoints of this process. Within one process the provider gives every endpoint the others' memory as it is mapped
+ * already, and closing an endpoint unmaps it: a command that a neighbour has not worked off yet, a later operation or even a
+ * later insertion of its address would then read unmapped memory, which ends the JVM. So before one is closed its neighbours
+ * work off what is pending, and forget it.
+ *
+ * <p>A neighbour whose threading model gives it to another thread cannot be made to; such a thread should be idle, or have
+ * closed its endpoint, before.
+ */
+final class ShmNeighbours {
+    static final ShmNeighbours OF_THIS_PROCESS = new ShmNeighbours();
+
+    private static final long QUIET_NANOS = 200_000_000;
+    private static final int ROUNDS = 8;
+
+    private final Set<Endpoint> open = new LinkedHashSet<>();
+    private final Map<EndpointAddress, List<Peer>> peers = new HashMap<>();
+    private final Set<EndpointAddress> closed = new HashSet<>();
+
+    private ShmNeighbours() {
+    }
+
+    /** Whether endpoints of a provider are neighbours. */
+    static boolean concerns(FabricInfo info) {
+        return info.provider().contains("shm");
+    }
+
+    synchronized void opened(Endpoint endpoint) {
+        open.add(endpoint);
+    }
+
+    /** @throws IllegalArgumentException if it is the address of an endpoint of this process that is closed */
+    synchronized void requireNotClosed(EndpointAddress address) {
+        if (closed.contains(address)) {
+            throw new IllegalArgumentException("the endpoint with this address is closed");
+        }
+    }
+
+    synchronized void inserted(EndpointAddress address, Peer peer) {
+        peers.computeIfAbsent(address, key -> new ArrayList<>()).add(peer);
+    }
+
+    synchronized void closed(AddressVector vector) {
+        peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
+        peers.values().removeIf(List::isEmpty);
+    }
+
+    /** Makes everybody in this process forget an endpoint that takes no operations any more. */
+    void beforeClose(Endpoint endpoint) {
+        List<Peer> known;
+        Set<CompletionQueue> queues = new LinkedHashSet<>();
+        synchronized (this) {
+            known = peers.getOrDefault(endpoint.address(), List.of());
+            peers.remove(endpoint.address());
+            closed.add(endpoint.address());
+            open.forEach(neighbour -> queues.addAll(neighbour.queues()));
+            open.remove(endpoint);
+        }
+        queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
+        known.forEach(Peer::refuse);
+        queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
+        awaitQuiet(queues);
+        for (Peer peer : known) {
+            if (peer.vector.domain().admits(Thread.currentThread())) {
+                peer.vector.removeIfOpen(peer);
+            }
+        }
+    }
+
+    private static void awaitQuiet(Set<CompletionQueue> queues) {
+        long start = System.nanoTime();
+        int inFlight;
+        int round = 0;
+        do {
+            inFlight = 0;
+            for (CompletionQueue queue : queues) {
+                queue.drain();
+                inFlight += queue.inFlight();
+            }
+        } while (++round < ROUNDS || inFlight > 0 && System.nanoTime() - start < QUIET_NANOS);
+    }
+}

@@ -1,0 +1,209 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Opening and closing, in the right order and in any other. */
+@Timeout(60)
+class LifeCycleTest {
+    /** More than sockets buffer, so that a write stays in flight while the far side does not poll. */
+    private static final int LARGE = 32 << 20;
+
+    @Test
+    void everythingClosesTwiceWithoutHarm() {
+        Pair pair = new Pair("shm");
+        MemoryRegion region = pair.domain.allocate(8, Access.WRITE);
+        region.close();
+        region.close();
+        pair.close();
+        pair.close();
+
+        assertThat(region.isOpen()).isFalse();
+    }
+
+    @Test
+    void parentsNameTheChildrenThatMustCloseFirst() {
+        try (Pair pair = new Pair("shm"); MemoryRegion region = pair.domain.allocate(8, Access.WRITE)) {
+            assertThatIllegalStateException().isThrownBy(pair.fabric::close).withMessageContaining("Domain shm of shm");
+            assertThatIllegalStateException().isThrownBy(pair.domain::close)
+                    .withMessageContaining("Endpoint RDM of shm").withMessageContaining("CompletionQueue of shm")
+                    .withMessageContaining("AddressVector of shm").withMessageContaining(region.toString());
+            assertThatIllegalStateException().isThrownBy(pair.queue::close).withMessageContaining("Endpoint RDM");
+            assertThatIllegalStateException().isThrownBy(pair.vector::close).withMessageContaining("Endpoint RDM");
+        }
+    }
+
+    @Test
+    void useAfterCloseIsRefused() {
+        Pair pair = new Pair("shm");
+        MemoryRegion region = pair.domain.allocate(8, Access.WRITE, Access.REMOTE_WRITE);
+        RemoteRegion remote = region.remote();
+        Rma rma = pair.rma();
+        region.close();
+        assertThatIllegalStateException().isThrownBy(() -> rma.tryWrite(region, 0, 8, pair.far, remote, 0, 1))
+                .withMessageContaining("closed");
+        assertThatIllegalStateException().isThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
+
+        MemoryRegion open = pair.domain.allocate(8, Access.WRITE);
+        pair.endpoint.close();
+        assertThatIllegalStateException().isThrownBy(() -> rma.tryWrite(open, 0, 8, pair.far, remote, 0, 1))
+                .withMessageContaining("Endpoint RDM of shm is closed");
+        assertThatIllegalStateException().isThrownBy(() -> rma.tryInjectWrite(open, 0, 8, pair.far, remote, 0))
+                .withMessageContaining("Endpoint RDM of shm is closed");
+        assertThatIllegalStateException().isThrownBy(pair.endpoint::rma).withMessageContaining("closed");
+        open.close();
+        pair.close();
+        assertThatIllegalStateException().isThrownBy(() -> pair.queue.poll((t, f, l, d) -> {}, 1))
+                .withMessageContaining("closed");
+        assertThatIllegalStateException().isThrownBy(() -> pair.vector.insert(pair.farEndpoint.address()));
+        assertThatIllegalStateException().isThrownBy(() -> pair.domain.allocate(8, Access.WRITE));
+        assertThatIllegalStateException().isThrownBy(pair.fabric::openDomain);
+    }
+
+    @Test
+    void anEndpointNeedsItsQueueAndVectorBeforeItIsEnabled() {
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                Endpoint endpoint = domain.openEndpoint()) {
+            assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("address vector");
+            endpoint.bind(vector);
+            assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("completion queue");
+            assertThatIllegalStateException().isThrownBy(endpoint::address).withMessageContaining("enable");
+            assertThatIllegalStateException().isThrownBy(endpoint::rma).withMessageContaining("enable");
+            endpoint.bind(queue, Direction.TRANSMIT);
+            assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("completion queue");
+            endpoint.bind(queue, Direction.RECEIVE);
+            endpoint.enable();
+            assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("enabled already");
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(queue)).withMessageContaining("enabled");
+            assertThat(endpoint.rma()).isSameAs(endpoint.rma());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void closingAnEndpointCompletesEveryTokenExactlyOnce(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+            List<Long> posted = new ArrayList<>();
+            for (long token = 1; token <= 8; token++) {
+                // The far side never polls, so on most providers operations stay in flight.
+                if (pair.rma().tryWrite(source, 0, LARGE, pair.far, target.remote(), 0, token)) {
+                    posted.add(token);
+                }
+            }
+            pair.endpoint.close();
+            pair.awaitCompletions(posted.size());
+            pair.poll();
+
+            List<Long> back = new ArrayList<>(pair.completed);
+            pair.errors.forEach(error -> {
+                assertThat(error.errno()).as(error.toString()).isEqualTo(125);
+                back.add(error.token());
+            });
+            assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
+            assertThat(pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void anShmPeerOfThisProcessThatIsClosedIsRefusedNotReached() {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            EndpointAddress address = pair.farEndpoint.address();
+            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.awaitToken(1);
+
+            pair.farEndpoint.close();
+
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 2))
+                    .withMessageContaining("its endpoint in this process is closed");
+            assertThatThrownBy(() -> pair.vector.insert(address)).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("closed");
+            try (Endpoint another = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
+                Peer peer = pair.vector.insert(another.address());
+                pair.rma().write(source, 0, 8, peer, target.remote(), 0, 3);
+                pair.awaitToken(3);
+            }
+        }
+    }
+
+    @Test
+    void aRegionWithOperationsInFlightClosesWhenTheyHaveCompleted() {
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+            MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+            pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 7);
+            assertThat(source.operationsInFlight()).isEqualTo(1);
+
+            source.close();
+
+            assertThat(source.isOpen()).isFalse();
+            assertThat(source.segment().scope().isAlive()).as("memory that a provider may still read").isTrue();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 8));
+            assertThatIllegalStateException().isThrownBy(pair.domain::close)
+                    .withMessageContaining("closing, operations in flight");
+            assertThatThrownBy(() -> source.close(Duration.ofMillis(50))).isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("still in flight");
+            pair.awaitToken(7);
+            assertThat(source.segment().scope().isAlive()).isFalse();
+            source.close(Duration.ofMillis(50));
+        }
+    }
+
+    @Test
+    void aRegionWhoseEndpointIsClosedIsFreed() {
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+            MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+            pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 7);
+            source.close();
+            assertThat(source.segment().scope().isAlive()).isTrue();
+
+            pair.endpoint.close();
+
+            assertThat(source.segment().scope().isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void memoryOfTheCallersStaysTheCallers() {
+        try (Pair pair = new Pair("shm"); Arena arena = Arena.ofShared()) {
+            MemoryRegion region = pair.domain.register(arena.allocate(64), Access.WRITE);
+            region.close();
+
+            assertThat(region.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+        }
+    }
+
+    @Test
+    void memoryWhoseArenaIsClosedIsNotHandedToTheProvider() {
+        try (Pair pair = new Pair("shm"); MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            Arena arena = Arena.ofShared();
+            try (MemoryRegion region = pair.domain.register(arena.allocate(64), Access.WRITE)) {
+                arena.close();
+
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> pair.rma().tryWrite(region, 0, 8, pair.far, target.remote(), 0, 1))
+                        .withMessageContaining("arena");
+            }
+        }
+    }
+}
