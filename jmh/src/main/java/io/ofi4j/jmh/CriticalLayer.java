@@ -37,6 +37,7 @@ public class CriticalLayer extends RawLayer {
     private long remoteKey;
     private long context;
     private long queue;
+    private long targetQueue;
     private long entriesAddress;
     private long length;
 
@@ -63,6 +64,7 @@ public class CriticalLayer extends RawLayer {
         remoteKey = raw.remoteKey;
         context = raw.context.address();
         queue = raw.queue.address();
+        targetQueue = raw.targetQueue.address();
         entriesAddress = raw.entries.address();
         length = size;
     }
@@ -84,7 +86,7 @@ public class CriticalLayer extends RawLayer {
             long status;
             while ((status = (long) TRANSFER.invokeExact(function, source, local, length, descriptor, peer,
                     remoteAddress, remoteKey, context)) == AGAIN) {
-                pollOnce(0);
+                makeProgress();
             }
             RawFabric.check(status, call);
         } catch (Throwable t) {
@@ -98,7 +100,7 @@ public class CriticalLayer extends RawLayer {
             long status;
             while ((status = (long) INJECT.invokeExact(injectFunction, source, local, length, peer, remoteAddress,
                     remoteKey)) == AGAIN) {
-                pollOnce(0);
+                makeProgress();
             }
             RawFabric.check(status, "fi_inject_write");
         } catch (Throwable t) {
@@ -107,24 +109,33 @@ public class CriticalLayer extends RawLayer {
     }
 
     private long await() {
-        long count;
-        while ((count = cqRead()) == AGAIN) {
-            Thread.onSpinWait();
+        int count;
+        while ((count = poll()) == 0) {
+            poll(targetQueue);
         }
         RawFabric.check(count - 1, "fi_cq_read");
         return entries.get(JAVA_LONG, CONTEXT);
     }
 
     @Override
-    int pollOnce(int expected) {
-        long count = cqRead();
-        RawFabric.check((count == AGAIN ? 0 : count) - expected, "fi_cq_read");
-        return expected;
+    void makeProgress() {
+        RawFabric.check(poll(targetQueue), "fi_cq_read");
+        RawFabric.check(poll(), "fi_cq_read");
     }
 
-    private long cqRead() {
+    @Override
+    public int poll() {
+        return poll(queue);
+    }
+
+    /** How many completions; fails on anything but that or FI_EAGAIN. */
+    private int poll(long which) {
         try {
-            return (long) POLL.invokeExact(pollFunction, queue, entriesAddress, (long) BATCH);
+            long count = (long) POLL.invokeExact(pollFunction, which, entriesAddress, (long) BATCH);
+            if (count < 0 && count != AGAIN) {
+                RawFabric.check(count, "fi_cq_read");
+            }
+            return count < 0 ? 0 : (int) count;
         } catch (Throwable t) {
             throw new AssertionError(t);
         }

@@ -30,7 +30,7 @@ public class GeneratedLayer extends RawLayer {
         long status;
         while ((status = fi_ops_rma.write.invoke(writeFunction, raw.source, raw.local, size, raw.descriptor, raw.peer,
                 raw.remoteAddress, raw.remoteKey, raw.context)) == AGAIN) {
-            pollOnce(0);
+            makeProgress();
         }
         RawFabric.check(status, "fi_write");
         return await();
@@ -41,7 +41,7 @@ public class GeneratedLayer extends RawLayer {
         long status;
         while ((status = fi_ops_rma.read.invoke(readFunction, raw.source, raw.local, size, raw.descriptor, raw.peer,
                 raw.remoteAddress, raw.remoteKey, raw.context)) == AGAIN) {
-            pollOnce(0);
+            makeProgress();
         }
         RawFabric.check(status, "fi_read");
         return await();
@@ -52,24 +52,37 @@ public class GeneratedLayer extends RawLayer {
         long status;
         while ((status = fi_ops_rma.inject.invoke(injectFunction, raw.source, raw.local, size, raw.peer,
                 raw.remoteAddress, raw.remoteKey)) == AGAIN) {
-            pollOnce(0);
+            makeProgress();
         }
         RawFabric.check(status, "fi_inject_write");
     }
 
     private long await() {
-        long count;
-        while ((count = fi_ops_cq.read.invoke(pollFunction, raw.queue, raw.entries, BATCH)) == AGAIN) {
-            Thread.onSpinWait();
+        int count;
+        while ((count = poll()) == 0) {
+            poll(raw.targetQueue);
         }
         RawFabric.check(count - 1, "fi_cq_read");
         return fi_cq_data_entry.op_context(raw.entries).address();
     }
 
     @Override
-    int pollOnce(int expected) {
-        long count = fi_ops_cq.read.invoke(pollFunction, raw.queue, raw.entries, BATCH);
-        RawFabric.check((count == AGAIN ? 0 : count) - expected, "fi_cq_read");
-        return expected;
+    void makeProgress() {
+        RawFabric.check(poll(raw.targetQueue), "fi_cq_read");
+        RawFabric.check(poll(), "fi_cq_read");
+    }
+
+    @Override
+    public int poll() {
+        return poll(raw.queue);
+    }
+
+    /** How many completions; fails on anything but that or FI_EAGAIN. */
+    private int poll(MemorySegment which) {
+        long count = fi_ops_cq.read.invoke(pollFunction, which, raw.entries, BATCH);
+        if (count < 0 && count != AGAIN) {
+            RawFabric.check(count, "fi_cq_read");
+        }
+        return count < 0 ? 0 : (int) count;
     }
 }

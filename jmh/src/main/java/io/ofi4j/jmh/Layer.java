@@ -57,20 +57,18 @@ public abstract class Layer {
     /** Writes without a completion. */
     abstract void postInject();
 
-    /** One poll, which must find as many completions as is said. */
-    abstract int pollOnce(int expected);
+    /** Polls both queues, where no completion is awaited. */
+    abstract void makeProgress();
 
-    /** Writes without a completion, and polls now and then, so that the target's queue does not fill. */
+    /** Polls the initiator's queue, where there is nothing; what the call gave. */
+    public abstract int poll();
+
+    /** Writes without a completion, and polls now and then, for the target to take them in. */
     public final void inject() {
         postInject();
         if ((++injects & INJECTS_PER_POLL - 1) == 0) {
-            poll();
+            makeProgress();
         }
-    }
-
-    /** Polls where there is nothing; what the call gave. */
-    public final int poll() {
-        return pollOnce(0);
     }
 
     /** The local address to ask the provider for, or null where it needs none. */

@@ -25,6 +25,7 @@ public class PublicLayer extends Layer implements CompletionHandler {
     private Domain domain;
     private AddressVector vector;
     private CompletionQueue queue;
+    private CompletionQueue targetQueue;
     private Endpoint source;
     private Endpoint target;
     private MemoryRegion local;
@@ -43,9 +44,10 @@ public class PublicLayer extends Layer implements CompletionHandler {
         fabric = libfabric.openFabric(info);
         domain = fabric.openDomain();
         queue = domain.openCompletionQueue();
+        targetQueue = domain.openCompletionQueue();
         vector = domain.openAddressVector();
         source = domain.openEndpoint().bind(vector).bind(queue).enable();
-        target = domain.openEndpoint().bind(vector).bind(queue).enable();
+        target = domain.openEndpoint().bind(vector).bind(targetQueue).enable();
         local = domain.allocate(size, Access.READ, Access.WRITE);
         remoteMemory = domain.allocate(size, Access.REMOTE_READ, Access.REMOTE_WRITE);
         remote = remoteMemory.remote();
@@ -61,6 +63,7 @@ public class PublicLayer extends Layer implements CompletionHandler {
         remoteMemory.close();
         vector.close();
         queue.close();
+        targetQueue.close();
         domain.close();
         fabric.close();
     }
@@ -68,7 +71,7 @@ public class PublicLayer extends Layer implements CompletionHandler {
     @Override
     public long write() {
         while (!rma.tryWrite(local, 0, size, peer, remote, 0, TOKEN)) {
-            queue.poll(this, BATCH);
+            makeProgress();
         }
         return await();
     }
@@ -76,14 +79,14 @@ public class PublicLayer extends Layer implements CompletionHandler {
     @Override
     public long read() {
         while (!rma.tryRead(local, 0, size, peer, remote, 0, TOKEN)) {
-            queue.poll(this, BATCH);
+            makeProgress();
         }
         return await();
     }
 
     private long await() {
         while (queue.poll(this, BATCH) == 0) {
-            Thread.onSpinWait();
+            targetQueue.poll(this, BATCH);
         }
         return completed;
     }
@@ -91,17 +94,19 @@ public class PublicLayer extends Layer implements CompletionHandler {
     @Override
     void postInject() {
         while (!rma.tryInjectWrite(local, 0, size, peer, remote, 0)) {
-            queue.poll(this, BATCH);
+            makeProgress();
         }
     }
 
     @Override
-    int pollOnce(int expected) {
-        int count = queue.poll(this, BATCH);
-        if (count != expected) {
-            throw new IllegalStateException(count + " completions, expected " + expected);
-        }
-        return count;
+    void makeProgress() {
+        targetQueue.poll(this, BATCH);
+        queue.poll(this, BATCH);
+    }
+
+    @Override
+    public int poll() {
+        return queue.poll(this, BATCH);
     }
 
     @Override

@@ -42,6 +42,7 @@ final class RawFabric implements AutoCloseable {
     private static final long REMOTE_ACCESS = fabric_h.FI_REMOTE_READ() | fabric_h.FI_REMOTE_WRITE();
 
     final MemorySegment queue;
+    final MemorySegment targetQueue;
     final MemorySegment source;
     final MemorySegment local;
     final MemorySegment descriptor;
@@ -64,9 +65,10 @@ final class RawFabric implements AutoCloseable {
                         function(fabric, fid_fabric.ops$offset(), fi_ops_fabric.domain$offset()), fabric, info, at,
                         MemorySegment.NULL));
         queue = openQueue(domain);
+        targetQueue = openQueue(domain);
         MemorySegment vector = openVector(domain);
-        source = openEndpoint(domain, vector);
-        MemorySegment target = openEndpoint(domain, vector);
+        source = openEndpoint(domain, vector, queue);
+        MemorySegment target = openEndpoint(domain, vector, targetQueue);
         local = arena.allocate(size, PAGE);
         descriptor = fid_mr.mem_desc(register(domain, local, LOCAL_ACCESS, 1));
         MemorySegment remote = arena.allocate(size, PAGE);
@@ -133,7 +135,7 @@ final class RawFabric implements AutoCloseable {
                         at, MemorySegment.NULL));
     }
 
-    private MemorySegment openEndpoint(MemorySegment domain, MemorySegment vector) {
+    private MemorySegment openEndpoint(MemorySegment domain, MemorySegment vector, MemorySegment itsQueue) {
         MemorySegment endpoint = out("fi_endpoint",
                 at -> fi_ops_domain.endpoint.invoke(
                         function(domain, fid_domain.ops$offset(), fi_ops_domain.endpoint$offset()), domain, info, at,
@@ -141,7 +143,7 @@ final class RawFabric implements AutoCloseable {
         MemorySegment bind = function(endpoint, fid.ops$offset(), fi_ops.bind$offset());
         check(fi_ops.bind.invoke(bind, endpoint, vector, 0), "fi_ep_bind");
         long both = fabric_h.FI_TRANSMIT() | fabric_h.FI_RECV();
-        check(fi_ops.bind.invoke(bind, endpoint, queue, both), "fi_ep_bind");
+        check(fi_ops.bind.invoke(bind, endpoint, itsQueue, both), "fi_ep_bind");
         MemorySegment control = function(endpoint, fid.ops$offset(), fi_ops.control$offset());
         check(fi_ops.control.invoke(control, endpoint, fabric_h.FI_ENABLE(), MemorySegment.NULL), "fi_enable");
         return endpoint;
