@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 
@@ -10,8 +11,6 @@ import io.ofi4j.internal.Handle;
  * are enabled. Threads: as the domain's {@link ThreadingModel} says.
  */
 public final class AddressVector implements AutoCloseable {
-    private static final int FI_SOCKADDR_IN = 2;
-    private static final int FI_SOCKADDR_IN6 = 3;
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
 
@@ -68,8 +67,8 @@ public final class AddressVector implements AutoCloseable {
 
     private void requireFormat(int length) {
         int expected = switch (domain.info().addressFormat()) {
-            case FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
-            case FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
+            case FabricConstants.FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
+            case FabricConstants.FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
             default -> length;
         };
         if (length != expected) {

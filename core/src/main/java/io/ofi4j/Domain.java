@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
@@ -15,7 +16,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * endpoints, and registers memory. Threads: as its {@link ThreadingModel} says.
  */
 public final class Domain implements AutoCloseable {
-    private static final int FI_AV_TABLE = 2;
     private static final int MINIMUM_QUEUE_SIZE = 128;
     private static final int MAXIMUM_DEFAULT_QUEUE_SIZE = 4096;
 
@@ -94,7 +94,7 @@ public final class Domain implements AutoCloseable {
     public synchronized AddressVector openAddressVector() {
         requireOpen();
         int preferred = info.domain().addressVectorType();
-        Out out = DomainOps.fi_av_open(handle, preferred == 0 ? FI_AV_TABLE : preferred, 0);
+        Out out = DomainOps.fi_av_open(handle, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, 0);
         FabricException.check(out.status(), "fi_av_open", info.provider());
         AddressVector vector = new AddressVector(this, out.handle());
         children.add(vector);

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Hints;
 import io.ofi4j.internal.NativeLibrary;
 import io.ofi4j.internal.Out;
@@ -24,9 +25,9 @@ public final class Libfabric {
     /** The newest interface that this library was written for. */
     private static final Version NEWEST_API = new Version(2, 1);
 
-    private static final long FI_SOURCE = 1L << 57;
-    /** FI_CONTEXT, FI_CONTEXT2 and FI_RX_CQ_DATA: what this library does for every provider that demands it. */
-    private static final long HANDLED_MODES = 1L << 59 | 1L << 52 | 1L << 56;
+    /** What this library does for every provider that demands it. */
+    private static final long HANDLED_MODES = FabricConstants.FI_CONTEXT | FabricConstants.FI_CONTEXT2
+            | FabricConstants.FI_RX_CQ_DATA;
 
     private final Version version;
 
@@ -131,7 +132,7 @@ public final class Libfabric {
                 .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
-                addressed && hints.isSource() ? FI_SOURCE : 0, struct.info());
+                addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
     }
 
     private Version apiVersion() {

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.RmaOps;
 import java.time.Duration;
@@ -25,8 +26,8 @@ public final class Rma {
     private static final long WRITE = Access.WRITE.bit();
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
-    /** FI_RMA and FI_READ: what a read's completion says. */
-    private static final long READ_COMPLETION = 1L << 2 | 1L << 8;
+    /** What a read's completion says. */
+    private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
     private final RmaOps ops;

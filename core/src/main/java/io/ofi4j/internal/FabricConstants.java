@@ -1,0 +1,22 @@
+package io.ofi4j.internal;
+
+/**
+ * Numbers of libfabric that are needed before it is loaded, or where a compile-time constant is: the generated ones load it
+ * when they are touched. A test compares them with the C headers.
+ */
+public final class FabricConstants {
+    public static final long FI_RMA = 1L << 2;
+    public static final long FI_READ = 1L << 8;
+    public static final long FI_SOURCE = 1L << 57;
+
+    public static final long FI_CONTEXT = 1L << 59;
+    public static final long FI_CONTEXT2 = 1L << 52;
+    public static final long FI_RX_CQ_DATA = 1L << 56;
+
+    public static final int FI_AV_TABLE = 2;
+    public static final int FI_SOCKADDR_IN = 2;
+    public static final int FI_SOCKADDR_IN6 = 3;
+
+    private FabricConstants() {
+    }
+}

@@ -1,0 +1,224 @@
+package io.ofi4j.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.Capability;
+import io.ofi4j.EndpointType;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegionMode;
+import io.ofi4j.ProgressModel;
+import io.ofi4j.ThreadingModel;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_av_attr;
+import io.ofi4j.bindings.fi_context2;
+import io.ofi4j.bindings.fi_cq_attr;
+import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fi_ops_av;
+import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fi_ops_cq;
+import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fi_ops_fabric;
+import io.ofi4j.bindings.fi_ops_mr;
+import io.ofi4j.bindings.fi_ops_rma;
+import io.ofi4j.bindings.fi_param;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.bindings.fid;
+import io.ofi4j.bindings.fid_av;
+import io.ofi4j.bindings.fid_cq;
+import io.ofi4j.bindings.fid_domain;
+import io.ofi4j.bindings.fid_ep;
+import io.ofi4j.bindings.fid_fabric;
+import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.libc.sigaction;
+import java.io.IOException;
+import java.lang.foreign.GroupLayout;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.UnionLayout;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Compiles a C program against the libfabric headers of this machine, whichever version they are, and compares every size,
+ * offset and constant that this module uses. Needs gcc and libfabric-dev; without them it fails.
+ */
+class HeaderProbeTest {
+    private static final List<GroupLayout> LAYOUTS = List.of(fi_info.layout(), fi_tx_attr.layout(), fi_rx_attr.layout(),
+            fi_ep_attr.layout(), fi_domain_attr.layout(), fi_fabric_attr.layout(), fid.layout(), fid_fabric.layout(),
+            fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
+            fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
+            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_cq_attr.layout(), fi_av_attr.layout(),
+            fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout());
+
+    /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
+    private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
+            "fi_domain_attr.progress", "fi_cq_err_entry.src_addr", "fi_ops_av.insert_auth_key",
+            "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED",
+            "FI_TAGGED_DIRECTED_RECV", "FI_TAGGED_MULTI_RECV", "FI_EXACT_DIRECTED_RECV");
+    private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everySizeOffsetAndConstantIsWhatTheHeadersSay() throws Exception {
+        Libfabric.load();
+        Map<String, Long> ours = new LinkedHashMap<>();
+        List<String> program = new ArrayList<>();
+        structs(ours, program);
+        constants().forEach((name, value) -> {
+            ours.put(name, value);
+            print(program, name, name);
+        });
+
+        Map<String, Long> theirs = run(program);
+
+        boolean two = theirs.get("FI_MAJOR_VERSION") >= 2;
+        assertThat(theirs.get("sizeof(struct fi_context2)")).isLessThanOrEqualTo(ContextSlab.SLOT_SIZE);
+        ours.forEach((name, value) -> {
+            if (!two && SINCE_2.contains(name)) {
+                assertThat(theirs).doesNotContainKey(name);
+            } else if (!two && GREW_WITH_2.stream().anyMatch(struct -> name.equals("sizeof(struct " + struct + ")"))) {
+                assertThat(theirs.get(name)).as(name).isLessThan(value);
+            } else {
+                assertThat(theirs.get(name)).as(name).isEqualTo(value);
+            }
+        });
+        assertThat(ours).hasSizeGreaterThan(250);
+    }
+
+    private static void structs(Map<String, Long> ours, List<String> program) {
+        for (GroupLayout layout : LAYOUTS) {
+            String struct = layout.name().orElseThrow();
+            String size = "sizeof(struct " + struct + ")";
+            ours.put(size, layout.byteSize());
+            print(program, size, size);
+            fields(layout, 0).forEach((field, offset) -> {
+                String name = struct + "." + field;
+                ours.put(name, offset);
+                print(program, name, "offsetof(struct " + struct + ", " + field + ")");
+            });
+        }
+        ours.put("sizeof(struct sigaction)", sigaction.layout().byteSize());
+        print(program, "sizeof(struct sigaction)", "sizeof(struct sigaction)");
+        ours.put("sa_flags", sigaction.sa_flags$offset());
+        print(program, "sa_flags", "offsetof(struct sigaction, sa_flags)");
+        ours.put("sa_mask", sigaction.sa_mask$offset());
+        print(program, "sa_mask", "offsetof(struct sigaction, sa_mask)");
+    }
+
+    /** The fields of a struct and where they are; those of anonymous unions count as the struct's. */
+    private static Map<String, Long> fields(GroupLayout layout, long base) {
+        Map<String, Long> fields = new LinkedHashMap<>();
+        long offset = base;
+        for (MemoryLayout member : layout.memberLayouts()) {
+            String name = member.name().orElse("");
+            if (member instanceof UnionLayout union && (name.isEmpty() || name.contains("$"))) {
+                fields.putAll(fields(union, offset));
+            } else if (!name.isEmpty()) {
+                fields.put(name, offset);
+            }
+            offset += layout instanceof UnionLayout ? 0 : member.byteSize();
+        }
+        return fields;
+    }
+
+    private static Map<String, Long> constants() throws IllegalAccessException {
+        Map<String, Long> constants = new LinkedHashMap<>();
+        for (Class<?> type : List.of(FabricConstants.class, Errno.class)) {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && field.getName().matches("[A-Z0-9_]+")) {
+                    constants.put(type == Errno.class ? "FI_" + field.getName() : field.getName(), field.getLong(null));
+                }
+            }
+        }
+        for (Capability one : Capability.values()) {
+            constants.put("FI_" + one, one.bit());
+        }
+        for (Access one : Access.values()) {
+            constants.put("FI_" + one, one.bit());
+        }
+        for (MemoryRegionMode one : MemoryRegionMode.values()) {
+            constants.put("FI_MR_" + one, (long) one.bit());
+        }
+        for (EndpointType one : EndpointType.values()) {
+            put(constants, "FI_EP_", one, one.value());
+        }
+        for (ThreadingModel one : ThreadingModel.values()) {
+            put(constants, "FI_THREAD_", one, one.value());
+        }
+        for (ProgressModel one : ProgressModel.values()) {
+            put(constants, "FI_PROGRESS_", one, one.value());
+        }
+        constants.put("FI_TRANSMIT", 1L << 11);
+        constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
+        constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
+        constants.put("FI_WAIT_NONE", (long) fabric_h.FI_WAIT_NONE());
+        constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
+        return constants;
+    }
+
+    private static void put(Map<String, Long> constants, String prefix, Enum<?> one, int value) {
+        if (!one.name().equals("OTHER")) {
+            constants.put(prefix + one.name().replace("UNSPECIFIED", "UNSPEC"), (long) value);
+        }
+    }
+
+    private static void print(List<String> program, String name, String expression) {
+        String line = "printf(\"%s=%lld\\n\", \"" + name + "\", (long long) (" + expression + "));";
+        program.add(SINCE_2.contains(name) ? "#if FI_MAJOR_VERSION >= 2\n" + line + "\n#endif" : line);
+    }
+
+    private Map<String, Long> run(List<String> program) throws IOException, InterruptedException {
+        Path source = folder.resolve("probe.c");
+        Files.writeString(source, """
+                #define _GNU_SOURCE
+                #include <signal.h>
+                #include <stddef.h>
+                #include <stdio.h>
+                #include <rdma/fabric.h>
+                #include <rdma/fi_cm.h>
+                #include <rdma/fi_domain.h>
+                #include <rdma/fi_endpoint.h>
+                #include <rdma/fi_eq.h>
+                #include <rdma/fi_errno.h>
+                #include <rdma/fi_rma.h>
+                int main(void) {
+                printf("FI_MAJOR_VERSION=%d\\n", FI_MAJOR_VERSION);
+                """ + String.join("\n", program) + "\nreturn 0;\n}\n");
+        Path binary = folder.resolve("probe");
+        execute("gcc", "-w", "-o", binary.toString(), source.toString());
+        Map<String, Long> values = new LinkedHashMap<>();
+        execute(binary.toString()).lines().forEach(line -> {
+            int equals = line.lastIndexOf('=');
+            values.put(line.substring(0, equals), Long.parseLong(line.substring(equals + 1)));
+        });
+        return values;
+    }
+
+    private String execute(String... command) throws IOException, InterruptedException {
+        Path output = folder.resolve("output");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(command[0] + " ended").isTrue();
+        String text = Files.readString(output);
+        assertThat(process.exitValue()).as(String.join(" ", command) + "\n" + text).isZero();
+        return text;
+    }
+}
