@@ -5,17 +5,25 @@ import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** What the three measurements have in common. */
 abstract class PerfRun implements Callable<Integer> {
+    private static final int DEFAULT_PORT = 9228;
+    private static final int DEFAULT_TIMEOUT_SECONDS = 10;
+
     /** The models that can be asked for. */
     enum Threading {
         safe, domain, completion
@@ -27,11 +35,31 @@ abstract class PerfRun implements Callable<Integer> {
     }
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "The provider, as 'ofi4j info' names it. "
-            + "Without it, shm.")
-    private String provider = "shm";
+            + "Without it, shm with both ends in one process, tcp with two.")
+    private String provider;
 
     @Option(names = {"-d", "--domain"}, paramLabel = "NAME", description = "The device or network interface.")
     private String domain;
+
+    @Parameters(arity = "0..1", paramLabel = "HOST", description = "Where a server runs ('ofi4j perf ${COMMAND-NAME} "
+            + "--server'). Without it both ends are in this process.")
+    private String host;
+
+    @Option(names = "--server", description = "Be the other end: wait for a client, serve it, and end.")
+    private boolean server;
+
+    @Option(names = "--keep", description = "With --server: serve one client after the other.")
+    private boolean keep;
+
+    @Option(names = {"-B",
+            "--source-port"}, paramLabel = "PORT", converter = Numbers.ListeningPort.class, description = "With --server: the port to listen on, 0 for any. Without it "
+                    + DEFAULT_PORT + ".")
+    private Integer sourcePort;
+
+    @Option(names = {"-P",
+            "--destination-port"}, paramLabel = "PORT", converter = Numbers.Port.class, description = "With HOST: the server's port. Without it "
+                    + DEFAULT_PORT + ".")
+    private Integer destinationPort;
 
     @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", description = "This side's address. Without it "
             + "everything stays on the loopback address 127.0.0.1, unless -d names another device.")
@@ -67,8 +95,9 @@ abstract class PerfRun implements Callable<Integer> {
             + "or the provider's own where it lacks that.")
     private ProgressChoice progress;
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class, description = "How long to wait for anything to move. Without it 10.")
-    private int timeout = 10;
+    @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class, description = "How long to wait for the peer, and for anything to move. Without it "
+            + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
+    private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size.")
     private boolean json;
@@ -80,25 +109,86 @@ abstract class PerfRun implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        requireConsistent();
         Libfabric libfabric = Libfabric.load();
-        PrintWriter out = spec.commandLine().getOut();
-        Report report = json ? new JsonReport(out) : new TableReport(out);
-        try (Device device = new Device(libfabric, new ProviderChoice(libfabric, settings(sizes.bytes())).info())) {
-            Settings settings = settings(Limits.of(operation(), device.info()).allowed(sizes));
-            long errors = new Embedded(libfabric, settings).run(device, report);
-            if (errors > 0) {
-                throw new CommandFailure(errors + " operations did not arrive intact.");
+        Settings asked = settings(sizes.bytes());
+        if (host == null) {
+            try (Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
+                if (server) {
+                    serve(libfabric, device);
+                } else {
+                    conclude(new Embedded(libfabric, possible(device)).run(device, report()));
+                }
             }
+            return 0;
+        }
+        try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
+                asked.timeout()); Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
+            conclude(new Client(libfabric, possible(device)).run(device, connection, report()));
         }
         return 0;
     }
 
+    private void requireConsistent() {
+        if (server && host != null) {
+            throw misuse("--server waits for a client and HOST names a server: give one of them");
+        }
+        if (!server && (keep || sourcePort != null)) {
+            throw misuse((keep ? "--keep" : "-B") + " goes with --server");
+        }
+        if (host == null && destinationPort != null) {
+            throw misuse("-P goes with HOST, the server to connect to");
+        }
+    }
+
+    private ParameterException misuse(String sentence) {
+        return new ParameterException(spec.commandLine(), sentence);
+    }
+
+    private void serve(Libfabric libfabric, Device device) {
+        Settings settings = possible(device);
+        Terms terms = new Terms(operation(), device.info().provider(), libfabric.version(),
+                sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
+                sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
+        Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
+        try (Listener listener = new Listener(address(), sourcePort == null ? DEFAULT_PORT : sourcePort)) {
+            new Server(device, terms, settings.timeout(), spec.commandLine().getOut(), spec.commandLine().getErr())
+                    .run(listener, patience, keep);
+        }
+    }
+
+    private InetAddress address() {
+        try {
+            return InetAddress.getByName(source == null ? "127.0.0.1" : source);
+        } catch (UnknownHostException e) {
+            throw new CommandFailure("There is no address '" + source + "': give one of this machine's with -s.", e);
+        }
+    }
+
+    private Report report() {
+        PrintWriter out = spec.commandLine().getOut();
+        return json ? new JsonReport(out) : new TableReport(out);
+    }
+
+    private static void conclude(long errors) {
+        if (errors > 0) {
+            throw new CommandFailure(errors + " operations did not arrive intact.");
+        }
+    }
+
+    private Settings possible(Device device) {
+        return settings(Limits.of(operation(), device.info()).allowed(sizes));
+    }
+
     private Settings settings(List<Long> bytes) {
-        return new Settings(operation(), provider, Optional.ofNullable(domain), Optional.ofNullable(source), bytes,
-                optional(iterations), optional(warmUp), window, verify,
-                Optional.ofNullable(threading).map(model -> ThreadingModel.valueOf(model.name().toUpperCase())),
-                Optional.ofNullable(progress).map(model -> ProgressModel.valueOf(model.name().toUpperCase())),
-                Duration.ofSeconds(timeout));
+        String name = provider != null ? provider : server || host != null ? "tcp" : "shm";
+        return new Settings(operation(), name, Optional.ofNullable(domain), Optional.ofNullable(source),
+                Optional.ofNullable(host), bytes, optional(iterations), optional(warmUp), window, verify,
+                Optional.ofNullable(threading)
+                        .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
+                Optional.ofNullable(progress)
+                        .map(model -> ProgressModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
+                Duration.ofSeconds(timeout == null ? DEFAULT_TIMEOUT_SECONDS : timeout));
     }
 
     private static OptionalLong optional(Long number) {

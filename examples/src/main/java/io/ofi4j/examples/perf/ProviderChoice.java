@@ -6,10 +6,13 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.NoProviderException;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
+import io.ofi4j.examples.CommandFailure;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses use
@@ -63,14 +66,37 @@ final class ProviderChoice {
 
     private FabricInfo best(FabricHints hints) {
         FabricInfo found = named(libfabric.info(hints));
-        Optional<String> address = settings.source();
-        if (address.isEmpty() && settings.domain().isEmpty()) {
-            address = Optional.of(LOOPBACK);
-        }
-        if (address.isEmpty() || !INTERNET.contains(found.addressFormat())) {
+        requireDomain(found);
+        if (!INTERNET.contains(found.addressFormat())) {
             return found;
         }
-        return named(libfabric.info(hints.source(address.get(), null)));
+        if (settings.source().isPresent()) {
+            return named(libfabric.info(hints.source(settings.source().get(), null)));
+        }
+        if (settings.domain().isPresent()) {
+            return found;
+        }
+        String host = settings.host().orElse(LOOPBACK);
+        return named(libfabric.info(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null)));
+    }
+
+    /** Some providers take any name for a domain. */
+    private void requireDomain(FabricInfo found) {
+        FabricHints any = FabricHints.rma().provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+        Set<String> names = new TreeSet<>();
+        libfabric.info(any).forEach(info -> names.add(info.domain().name()));
+        if (settings.domain().isPresent() && !names.contains(settings.domain().get())) {
+            throw new CommandFailure("There is no domain '" + settings.domain().get() + "' of provider "
+                    + found.provider() + "; there is " + String.join(", ", names) + ".");
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false; // the connection to it says more
+        }
     }
 
     /** The one whose name is exactly what was asked for, rather than one layered on it. */

@@ -14,6 +14,7 @@ import java.util.OptionalLong;
  * @param provider which provider
  * @param domain which device, or whichever
  * @param source this side's address, or the loopback address
+ * @param host where the server is, or nothing where both ends are in this process
  * @param sizes how many bytes an operation transfers, or a selection
  * @param iterations how many operations a pass has, or as many as take half a second
  * @param warmUp how many operations go before, or as many as take a third of a second
@@ -24,6 +25,6 @@ import java.util.OptionalLong;
  * @param timeout how long anything may take to move
  */
 public record Settings(Operation operation, String provider, Optional<String> domain, Optional<String> source,
-        List<Long> sizes, OptionalLong iterations, OptionalLong warmUp, int window, boolean verify,
-        Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {
+        Optional<String> host, List<Long> sizes, OptionalLong iterations, OptionalLong warmUp, int window,
+        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {
 }

@@ -1,2 +1,0 @@
-/** How two processes that measure together talk to each other. */
-package io.ofi4j.examples.control;

@@ -1,0 +1,34 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Access;
+import io.ofi4j.Libfabric;
+import io.ofi4j.examples.Release;
+
+/** The measuring end, where the other is a server. */
+final class Client {
+    private final Libfabric libfabric;
+    private final Settings settings;
+
+    Client(Libfabric libfabric, Settings settings) {
+        this.libfabric = libfabric;
+        this.settings = settings;
+    }
+
+    /** {@return how many operations were wrong} */
+    long run(Device device, Connection connection, Report report) {
+        long length = Benchmark.regionLength(settings);
+        try (End here = new End(device, settings.window(), length, Access.READ, Access.WRITE);
+                Target target = new RemoteTarget(connection, here, setup(device, here, length))) {
+            report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
+                    settings.verify(), connection.toString()));
+            long errors = new Benchmark(settings, here, target, new Progress()).measureAll(report);
+            connection.bye();
+            return errors;
+        }
+    }
+
+    private Setup setup(Device device, End here, long length) {
+        return new Setup(Release.VERSION, libfabric.version().toString(), settings.operation().toString(),
+                device.info().provider(), Setup.text(settings.sizes()), length, here.endpoint().address().toBytes());
+    }
+}

@@ -1,0 +1,159 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.control.ControlChannel;
+import io.ofi4j.examples.control.ControlException;
+import io.ofi4j.examples.control.Frame;
+import io.ofi4j.examples.control.FrameType;
+import io.ofi4j.examples.control.PayloadWriter;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+
+/** The client's connection to a server; whatever goes wrong is said with the server's address. */
+final class Connection implements AutoCloseable {
+    private static final long RETRY_MILLIS = 50;
+    private static final long HEARTBEAT_MILLIS = 1000;
+
+    /** Reads the fields of a frame. */
+    @FunctionalInterface
+    interface Decoder<T> {
+        T decode(Frame frame) throws ControlException;
+    }
+
+    private final InetSocketAddress server;
+    private final Duration timeout;
+    private final ControlChannel channel;
+    private final Thread heartbeat = Thread.ofPlatform().daemon().name("heartbeat").unstarted(this::beat);
+
+    private Connection(InetSocketAddress server, Duration timeout, ControlChannel channel) {
+        this.server = server;
+        this.timeout = timeout;
+        this.channel = channel;
+    }
+
+    /** {@return a connection to a server that may still be starting} */
+    static Connection open(String host, int port, Duration timeout) {
+        InetSocketAddress server = new InetSocketAddress(host, port);
+        if (server.isUnresolved()) {
+            throw new CommandFailure(
+                    "There is no host '" + host + "': give a name or an address that this machine knows.");
+        }
+        long end = System.nanoTime() + timeout.toNanos();
+        IOException last = null;
+        for (long left = timeout.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+            try {
+                Connection connection = new Connection(server, timeout, new ControlChannel(connect(server, left)));
+                connection.heartbeat.start();
+                return connection;
+            } catch (IOException e) {
+                last = e;
+            }
+            nap(RETRY_MILLIS);
+        }
+        throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
+                + " s): start it there with --server, with the same port (-B there, -P here), or give a longer --timeout.",
+                last);
+    }
+
+    private static SocketChannel connect(InetSocketAddress server, long millis) throws IOException {
+        SocketChannel socket = SocketChannel.open();
+        try {
+            Socket blocking = socket.socket();
+            blocking.connect(server, (int) Math.min(millis, Integer.MAX_VALUE));
+            if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
+                throw new SocketTimeoutException("connected to itself"); // TCP does that where nobody listens
+            }
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** {@return the answer, waited for with a deadline} */
+    Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
+        try {
+            channel.send(question, payload, timeout);
+            return channel.await(answer, timeout, meanwhile);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** {@return the fields of a frame from the server} */
+    <T> T read(Frame frame, Decoder<T> decoder) {
+        try {
+            return decoder.decode(frame);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Throws if the server has gone; it says nothing without being asked. */
+    void watch() {
+        try {
+            Optional<Frame> frame = channel.poll();
+            if (frame.isPresent()) {
+                throw new ControlException(ControlException.Reason.GARBAGE, "said " + frame.get().type() + " unasked");
+            }
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Tells the server that all is done. */
+    void bye() {
+        try {
+            channel.send(FrameType.BYE, new PayloadWriter(), timeout);
+        } catch (ControlException e) {
+            throw failure(e);
+        }
+    }
+
+    private CommandFailure failure(ControlException e) {
+        return new CommandFailure("The server at " + this
+                + (e.reason() == ControlException.Reason.REFUSED
+                        ? " refuses: " + e.getMessage()
+                        : " " + e.getMessage() + "."),
+                e);
+    }
+
+    private void beat() {
+        try {
+            while (!Thread.interrupted()) {
+                nap(HEARTBEAT_MILLIS);
+                channel.send(FrameType.ALIVE, new PayloadWriter(), timeout);
+            }
+        } catch (ControlException e) {
+            return; // the other thread finds out by itself
+        }
+    }
+
+    private static void nap(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    @Override
+    public String toString() {
+        return text(server);
+    }
+
+    @Override
+    public void close() {
+        heartbeat.interrupt();
+        channel.close();
+    }
+}

@@ -1,0 +1,78 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.control.Frame;
+import io.ofi4j.examples.control.FrameType;
+import io.ofi4j.examples.control.PayloadWriter;
+
+/** The server's end, which makes progress by itself. */
+final class RemoteTarget implements Target {
+    private final Connection connection;
+    private final End here;
+    private final Peer peer;
+    private final RemoteRegion region;
+    private final Completions none = new Completions();
+
+    RemoteTarget(Connection connection, End here, Setup setup) {
+        this.connection = connection;
+        this.here = here;
+        Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
+        if (ready.region().length() < setup.regionLength()) {
+            throw new CommandFailure("The server at " + connection + " offers " + ready.region().length()
+                    + " bytes where " + setup.regionLength() + " are needed: run the same release at both ends.");
+        }
+        this.peer = insert(ready);
+        this.region = ready.region();
+    }
+
+    private Peer insert(Ready ready) {
+        try {
+            return here.insert(ready.address());
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure("The server at " + connection + " cannot be reached: " + e.getMessage(), e);
+        }
+    }
+
+    /** Asks and waits for the answer; what this side still has to send goes on meanwhile. */
+    private Frame ask(FrameType question, PayloadWriter payload, FrameType answer) {
+        return connection.ask(question, payload, answer, () -> here.poll(none));
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    @Override
+    public RemoteRegion region() {
+        return region;
+    }
+
+    @Override
+    public boolean progress() {
+        return false;
+    }
+
+    @Override
+    public void watch() {
+        connection.watch();
+    }
+
+    @Override
+    public void prepare(Layout layout, boolean fill, long seed) {
+        ask(FrameType.PREPARE, new Slots(layout, fill, seed).encode(), FrameType.PREPARED);
+    }
+
+    @Override
+    public int damaged(Layout layout, long seed) {
+        Frame result = ask(FrameType.CHECK, new Slots(layout, true, seed).encode(), FrameType.RESULT);
+        return connection.read(result, frame -> (int) frame.reader().number(0, layout.slots()));
+    }
+
+    @Override
+    public void close() {
+        // the connection outlives it
+    }
+}

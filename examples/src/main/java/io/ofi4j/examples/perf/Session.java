@@ -1,0 +1,122 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.control.ControlChannel;
+import io.ofi4j.examples.control.ControlException;
+import io.ofi4j.examples.control.ControlException.Reason;
+import io.ofi4j.examples.control.Frame;
+import io.ofi4j.examples.control.FrameType;
+import io.ofi4j.examples.control.PayloadWriter;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Optional;
+
+/** One client, served: memory for it to write and read, progress while it does, and verification. */
+final class Session {
+    private static final int POLLS_PER_LOOK = 512;
+    private static final int POLLS_PER_YIELD = 256;
+    /** Clients say every second that they are there. */
+    private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(5);
+
+    private final Device device;
+    private final Terms terms;
+    private final ControlChannel channel;
+    private final Duration timeout;
+    private final Completions none = new Completions();
+    private End end;
+    private long lastHeard;
+
+    Session(Device device, Terms terms, ControlChannel channel, Duration timeout) {
+        this.device = device;
+        this.terms = terms;
+        this.channel = channel;
+        this.timeout = timeout;
+    }
+
+    /** {@return whether a client was let in} */
+    boolean hasBegun() {
+        return end != null;
+    }
+
+    /** Serves until the client says good bye. */
+    void run() throws ControlException {
+        Setup setup = Setup.decode(channel.await(FrameType.SETUP, timeout, Thread::yield));
+        terms.require(setup);
+        try (End opened = open(setup)) {
+            channel.send(FrameType.READY, new Ready(opened.endpoint().address(), opened.region().remote()).encode(),
+                    timeout);
+            end = opened;
+            lastHeard = System.nanoTime();
+            while (answer(awaitFrame())) {
+                lastHeard = System.nanoTime();
+            }
+        }
+    }
+
+    private End open(Setup setup) throws ControlException {
+        End opened = null;
+        try {
+            opened = new End(device, 1, setup.regionLength(), terms.operation().remoteAccess());
+            opened.insert(setup.endpoint());
+            return opened;
+        } catch (FabricException | IllegalArgumentException | CommandFailure e) {
+            if (opened != null) {
+                opened.close();
+            }
+            throw new ControlException(Reason.REFUSED, e.getMessage());
+        }
+    }
+
+    private Frame awaitFrame() throws ControlException {
+        while (true) {
+            for (int poll = 1; poll <= POLLS_PER_LOOK; poll++) {
+                if (!end.poll(none) && poll % POLLS_PER_YIELD == 0) {
+                    Thread.yield();
+                }
+            }
+            Optional<Frame> frame = channel.poll();
+            if (frame.isPresent()) {
+                return frame.get();
+            }
+            requireHeard();
+        }
+    }
+
+    private void requireHeard() throws ControlException {
+        long silence = Math.max(timeout.toNanos(), SHORTEST_SILENCE.toNanos());
+        if (System.nanoTime() - lastHeard > silence) {
+            throw new ControlException(Reason.SILENT, "has said nothing for " + silence / 1_000_000_000 + " s");
+        }
+    }
+
+    /** {@return whether to go on} */
+    private boolean answer(Frame frame) throws ControlException {
+        MemorySegment memory = end.region().segment();
+        switch (frame.type()) {
+            case ALIVE -> {
+                return true;
+            }
+            case PREPARE -> {
+                Slots slots = Slots.decode(frame, memory.byteSize());
+                if (slots.fill()) {
+                    Pattern.fill(memory, slots.layout(), slots.seed());
+                } else {
+                    Pattern.clear(memory, slots.layout());
+                }
+                channel.send(FrameType.PREPARED, new PayloadWriter(), timeout);
+            }
+            case CHECK -> {
+                Slots slots = Slots.decode(frame, memory.byteSize());
+                int damaged = Patience.damaged(() -> end.poll(none), memory, slots.layout(), slots.seed(), timeout);
+                channel.send(FrameType.RESULT, new PayloadWriter().number(damaged), timeout);
+            }
+            case BYE -> {
+                return false;
+            }
+            default ->
+                throw new ControlException(Reason.GARBAGE, "sent " + frame.type() + ", which servers do not take");
+        }
+        return true;
+    }
+}

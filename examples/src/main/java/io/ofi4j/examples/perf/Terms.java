@@ -1,0 +1,47 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Version;
+import io.ofi4j.examples.Release;
+import io.ofi4j.examples.control.ControlException;
+import io.ofi4j.examples.control.ControlException.Reason;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a server demands of clients.
+ *
+ * @param operation what they measure
+ * @param provider over which provider
+ * @param libfabric this side's libfabric
+ * @param sizes how many bytes operations have, or whatever is not too much
+ * @param regionLength how many bytes a client can have at most
+ */
+record Terms(Operation operation, String provider, Version libfabric, Optional<List<Long>> sizes, long regionLength) {
+    /** The most that a client gets of a server that was not told the sizes. */
+    static final long DEFAULT_LENGTH = 512L << 20;
+
+    void require(Setup setup) throws ControlException {
+        require("runs ofi4j", setup.release(), Release.VERSION, "run the same release at both ends");
+        require("measures", setup.operation(), operation.toString(), "start both with the same operation");
+        require("uses provider", setup.provider(), provider, "give both the same provider (-p)");
+        if (provider.equals("shm")) {
+            require("uses libfabric", setup.libfabric(), libfabric.toString(),
+                    "processes that share memory need the same version");
+        }
+        if (sizes.isPresent()) {
+            require("has sizes", setup.sizes(), Setup.text(sizes.get()), "give both the same sizes (-S)");
+        }
+        if (setup.regionLength() > regionLength) {
+            throw new ControlException(Reason.REFUSED,
+                    "the client needs " + setup.regionLength() + " bytes here, the server allows " + regionLength
+                            + ": give the server the client's sizes (-S) and window (-W).");
+        }
+    }
+
+    private static void require(String what, String client, String server, String remedy) throws ControlException {
+        if (!client.equals(server)) {
+            throw new ControlException(Reason.REFUSED,
+                    "the client " + what + " " + client + ", the server " + server + ": " + remedy + ".");
+        }
+    }
+}
