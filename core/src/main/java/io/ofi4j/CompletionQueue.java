@@ -55,13 +55,25 @@ public final class CompletionQueue implements AutoCloseable {
     private Thread delivering;
     private boolean closed;
 
-    CompletionQueue(Domain domain, Handle handle, int size, Guard guard) {
+    private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
         this.domain = domain;
         this.handle = handle;
         this.guard = guard;
-        this.arena = Arena.ofShared();
+        this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
         this.ops = new CqOps(handle, arena, BATCH);
+    }
+
+    /** Takes over a queue that was opened; if that fails, the queue is closed again. */
+    static CompletionQueue adopt(Domain domain, Handle handle, int size, Guard guard) {
+        Arena arena = Arena.ofShared();
+        try {
+            return new CompletionQueue(domain, handle, size, guard, arena);
+        } catch (Throwable t) {
+            FidOps.fi_close(handle);
+            arena.close();
+            throw t;
+        }
     }
 
     Handle handle() {
@@ -138,9 +150,8 @@ public final class CompletionQueue implements AutoCloseable {
                 return whyNotNow();
             }
             int wanted = Math.min(limit, BATCH);
-            count = hasKept ? kept.drainTo(batch, wanted) : read(wanted);
-            if (count <= 0 && errors.isEmpty()) {
-                hasKept = kept.size() > 0;
+            count = hasKept ? takeKept(wanted) : read(wanted);
+            if (count == 0 && errors.isEmpty()) {
                 return 0;
             }
             delivering = Thread.currentThread();
@@ -148,6 +159,12 @@ public final class CompletionQueue implements AutoCloseable {
             guard.exit();
         }
         return count > 0 ? deliver(handler, count) : deliverError(handler);
+    }
+
+    private int takeKept(int wanted) {
+        int count = kept.drainTo(batch, wanted);
+        hasKept = kept.size() > 0 || !errors.isEmpty();
+        return count;
     }
 
     /** Reads into the batch: how many, 0 where there is nothing or only errors, which are put aside. */

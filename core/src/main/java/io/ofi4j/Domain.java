@@ -70,7 +70,7 @@ public final class Domain implements AutoCloseable {
         // Room beside the operations of this process for what peers cause: their completion data.
         Out out = DomainOps.fi_cq_open(handle, 2L * size);
         FabricException.check(out.status(), "fi_cq_open", info.provider());
-        CompletionQueue queue = new CompletionQueue(this, out.handle(), size, queueGuard());
+        CompletionQueue queue = CompletionQueue.adopt(this, out.handle(), size, queueGuard());
         children.add(queue);
         queues.add(queue);
         return queue;

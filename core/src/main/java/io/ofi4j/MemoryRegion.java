@@ -198,7 +198,7 @@ public final class MemoryRegion implements AutoCloseable {
         state = CLOSED;
         domain.forget(this);
         int status = FidOps.fi_close(handle);
-        if (arena != null) {
+        if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
             arena.close();
         }
         FabricException.check(status, "fi_close(memory region)", domain.info().provider());
