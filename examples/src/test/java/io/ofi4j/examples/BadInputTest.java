@@ -28,10 +28,9 @@ class BadInputTest {
             perf                                       > 2 > write, read or inject
             perf nonsense                              > 2 > nonsense
             perf write -p nonsense                     > 1 > No provider 'nonsense'; shm
-            perf write -p udp                          > 1 > RDM
             perf write -d nonsense                     > 1 > no domain 'nonsense'
             perf write -S 1x                           > 2 > '1x'; from 0 to 64g
-            perf write -S -1                           > 2 > -S
+            perf write -S -1                           > 2 > '-1'; from 0 to 64g
             perf write -S 8,                           > 2 > ''; from 0 to 64g
             perf write -S 65g                          > 2 > '65g'; from 0 to 64g
             perf write -S 99999999999999999999         > 2 > from 0 to 64g
