@@ -119,19 +119,18 @@ public final class ControlChannel implements AutoCloseable {
     }
 
     /**
-     * {@return the next frame, which must be of this type}
+     * {@return the next frame}
      *
-     * @param type what is expected
      * @param timeout how long to wait
      * @param meanwhile what to do while there is nothing
-     * @throws ControlException if something else comes, or nothing
+     * @throws ControlException if nothing comes, or no frame
      */
-    public Frame await(FrameType type, Duration timeout, Runnable meanwhile) throws ControlException {
+    public Frame await(Duration timeout, Runnable meanwhile) throws ControlException {
         long start = System.nanoTime();
         for (int turn = 1;; turn++) {
             Optional<Frame> frame = poll();
             if (frame.isPresent()) {
-                return require(type, frame.get());
+                return frame.get();
             }
             if (System.nanoTime() - start > timeout.toNanos()) {
                 throw new ControlException(Reason.SILENT,
@@ -142,16 +141,6 @@ public final class ControlChannel implements AutoCloseable {
                 nap();
             }
         }
-    }
-
-    private static Frame require(FrameType type, Frame frame) throws ControlException {
-        if (frame.type() == FrameType.REFUSED) {
-            throw new ControlException(Reason.REFUSED, frame.reader().text(MAXIMUM_PAYLOAD));
-        }
-        if (frame.type() != type) {
-            throw new ControlException(Reason.GARBAGE, "sent " + frame.type() + " where " + type + " was expected");
-        }
-        return frame;
     }
 
     private static ControlException gone() {

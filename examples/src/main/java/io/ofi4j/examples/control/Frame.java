@@ -11,4 +11,18 @@ public record Frame(FrameType type, byte[] payload) {
     public PayloadReader reader() {
         return new PayloadReader(payload);
     }
+
+    /**
+     * {@return itself, being of this type}
+     *
+     * @param expected the type
+     * @throws ControlException if it is another
+     */
+    public Frame require(FrameType expected) throws ControlException {
+        if (type != expected) {
+            throw new ControlException(ControlException.Reason.GARBAGE,
+                    "sent " + type + " where " + expected + " was expected");
+        }
+        return this;
+    }
 }

@@ -79,7 +79,12 @@ final class Connection implements AutoCloseable {
     Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
         try {
             channel.send(question, payload, timeout);
-            return channel.await(answer, timeout, meanwhile);
+            Frame frame = channel.await(timeout, meanwhile);
+            if (frame.type() == FrameType.REFUSED) {
+                throw new ControlException(ControlException.Reason.REFUSED,
+                        frame.reader().text(ControlChannel.MAXIMUM_PAYLOAD));
+            }
+            return frame.require(answer);
         } catch (ControlException e) {
             throw failure(e);
         }

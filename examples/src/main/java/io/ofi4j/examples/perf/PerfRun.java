@@ -6,6 +6,8 @@ import io.ofi4j.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -110,12 +112,13 @@ abstract class PerfRun implements Callable<Integer> {
     @Override
     public Integer call() {
         requireConsistent();
+        InetAddress address = address();
         Libfabric libfabric = Libfabric.load();
         Settings asked = settings(sizes.bytes());
         if (host == null) {
             try (Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
                 if (server) {
-                    serve(libfabric, device);
+                    serve(libfabric, device, address);
                 } else {
                     conclude(new Embedded(libfabric, possible(device)).run(device, report()));
                 }
@@ -145,24 +148,29 @@ abstract class PerfRun implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), sentence);
     }
 
-    private void serve(Libfabric libfabric, Device device) {
+    private void serve(Libfabric libfabric, Device device, InetAddress address) {
         Settings settings = possible(device);
         Terms terms = new Terms(operation(), device.info().provider(), libfabric.version(),
                 sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
                 sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
-        try (Listener listener = new Listener(address(), sourcePort == null ? DEFAULT_PORT : sourcePort)) {
+        try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
             new Server(device, terms, settings.timeout(), spec.commandLine().getOut(), spec.commandLine().getErr())
                     .run(listener, patience, keep);
         }
     }
 
     private InetAddress address() {
+        String name = source == null ? "127.0.0.1" : source;
         try {
-            return InetAddress.getByName(source == null ? "127.0.0.1" : source);
-        } catch (UnknownHostException e) {
-            throw new CommandFailure("There is no address '" + source + "': give one of this machine's with -s.", e);
+            InetAddress address = InetAddress.getByName(name);
+            if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null) {
+                return address;
+            }
+        } catch (UnknownHostException | SocketException e) {
+            // as bad as another machine's
         }
+        throw new CommandFailure("'" + name + "' is no address of this machine: give one of its own with -s.");
     }
 
     private Report report() {

@@ -7,12 +7,12 @@ import io.ofi4j.NoProviderException;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Filter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses use
@@ -33,22 +33,27 @@ final class ProviderChoice {
 
     /** {@return the first that is there of the models to try; without any, the exception says why} */
     FabricInfo info() {
-        List<FabricHints> choices = choices();
-        for (FabricHints hints : choices.subList(0, choices.size() - 1)) {
+        for (FabricHints hints : choices()) {
             try {
                 return best(hints);
             } catch (NoProviderException e) {
-                continue; // less fast, but there
+                continue; // the next is less fast, but perhaps there
             }
         }
-        return best(choices.getLast());
+        FabricInfo there = best(unmodelled());
+        throw new CommandFailure("Provider " + there.provider() + " does not offer"
+                + settings.threading().map(model -> " threading " + model).orElse("")
+                + settings.progress().map(model -> " progress " + model).orElse("")
+                + ": leave it out, and the fastest that there is will be used.");
+    }
+
+    private FabricHints unmodelled() {
+        FabricHints hints = FabricHints.rma().provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+        return settings.domain().map(hints::domain).orElse(hints);
     }
 
     private List<FabricHints> choices() {
-        FabricHints any = FabricHints.rma().provider(settings.provider());
-        if (settings.domain().isPresent()) {
-            any = any.domain(settings.domain().get());
-        }
+        FabricHints any = unmodelled();
         List<FabricHints> choices = new ArrayList<>();
         for (ThreadingModel threading : settings.threading().map(List::of).orElse(fastThreading())) {
             for (ProgressModel progress : settings.progress().map(List::of)
@@ -65,30 +70,25 @@ final class ProviderChoice {
     }
 
     private FabricInfo best(FabricHints hints) {
-        FabricInfo found = named(libfabric.info(hints));
-        requireDomain(found);
+        FabricInfo found = first(hints);
         if (!INTERNET.contains(found.addressFormat())) {
             return found;
         }
         if (settings.source().isPresent()) {
-            return named(libfabric.info(hints.source(settings.source().get(), null)));
+            return first(hints.source(settings.source().get(), null));
         }
         if (settings.domain().isPresent()) {
             return found;
         }
         String host = settings.host().orElse(LOOPBACK);
-        return named(libfabric.info(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null)));
+        return first(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null));
     }
 
-    /** Some providers take any name for a domain. */
-    private void requireDomain(FabricInfo found) {
-        FabricHints any = FabricHints.rma().provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
-        Set<String> names = new TreeSet<>();
-        libfabric.info(any).forEach(info -> names.add(info.domain().name()));
-        if (settings.domain().isPresent() && !names.contains(settings.domain().get())) {
-            throw new CommandFailure("There is no domain '" + settings.domain().get() + "' of provider "
-                    + found.provider() + "; there is " + String.join(", ", names) + ".");
-        }
+    /** Preferably the one whose name is exactly what was asked for, rather than one layered on it. */
+    private FabricInfo first(FabricHints hints) {
+        List<FabricInfo> infos = Filter.byDomain(libfabric.info(hints), settings.domain().orElse(null));
+        return infos.stream().filter(info -> info.provider().equals(settings.provider())).findFirst()
+                .orElse(infos.getFirst());
     }
 
     private static boolean isLoopback(String host) {
@@ -97,11 +97,5 @@ final class ProviderChoice {
         } catch (UnknownHostException e) {
             return false; // the connection to it says more
         }
-    }
-
-    /** The one whose name is exactly what was asked for, rather than one layered on it. */
-    private FabricInfo named(List<FabricInfo> infos) {
-        return infos.stream().filter(info -> info.provider().equals(settings.provider())).findFirst()
-                .orElse(infos.getFirst());
     }
 }

@@ -41,7 +41,7 @@ final class Session {
 
     /** Serves until the client says good bye. */
     void run() throws ControlException {
-        Setup setup = Setup.decode(channel.await(FrameType.SETUP, timeout, Thread::yield));
+        Setup setup = Setup.decode(channel.await(timeout, Thread::yield).require(FrameType.SETUP));
         terms.require(setup);
         try (End opened = open(setup)) {
             channel.send(FrameType.READY, new Ready(opened.endpoint().address(), opened.region().remote()).encode(),

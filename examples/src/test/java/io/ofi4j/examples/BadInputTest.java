@@ -1,0 +1,102 @@
+package io.ofi4j.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BadInputTest {
+    @ParameterizedTest
+    @CsvSource(delimiter = '>', textBlock = """
+            ''                                         > 2 > info or perf
+            nonsense                                   > 2 > nonsense
+            info --nonsense                            > 2 > --nonsense
+            info stray                                 > 2 > stray
+            info -p nonsense                           > 1 > No provider 'nonsense'; shm
+            info -p shm -d nonsense                    > 1 > no domain 'nonsense'; there is shm
+            info -p shm -f nonsense                    > 1 > no fabric 'nonsense'; there is shm
+            info -p shm -c COLLECTIVE                  > 1 > COLLECTIVE; RMA
+            info -c RMA|nonsense                       > 2 > no capability 'nonsense'; FENCE
+            info -t nonsense                           > 2 > no endpoint type 'nonsense'; MSG, DGRAM, RDM
+            info -p shm -t msg                         > 1 > MSG; RDM
+            info -e -p nonsense                        > 1 > 'nonsense'; shm
+            perf                                       > 2 > write, read or inject
+            perf nonsense                              > 2 > nonsense
+            perf write -p nonsense                     > 1 > No provider 'nonsense'; shm
+            perf write -d nonsense                     > 1 > no domain 'nonsense'
+            perf write -S 1x                           > 2 > '1x'; from 0 to 64g
+            perf write -S -1                           > 2 > '-1'; from 0 to 64g
+            perf write -S 8,                           > 2 > ''; from 0 to 64g
+            perf write -S 65g                          > 2 > '65g'; from 0 to 64g
+            perf write -S 99999999999999999999         > 2 > from 0 to 64g
+            perf write -S k                            > 2 > 'k'
+            perf write -I 0                            > 2 > '0'; from 1 to
+            perf write -I x                            > 2 > --iterations; 'x'; from 1 to
+            perf write -w -1                           > 2 > -w
+            perf write -W 0                            > 2 > '0'; from 1 to 4096
+            perf write -W 4097                         > 2 > '4097'; from 1 to 4096
+            perf write -P 0 localhost                  > 2 > '0'; port from 1 to 65535
+            perf write -P 65536 localhost              > 2 > port from 1 to 65535
+            perf write --server -B x                   > 2 > 'x'; port from 0 to 65535
+            perf write --timeout 0                     > 2 > '0'; from 1 to 86400
+            perf write --threading fast                > 2 > 'fast'; safe, domain, completion
+            perf write --progress fast                 > 2 > 'fast'; auto, manual
+            perf write -p shm --progress auto          > 1 > shm does not offer progress AUTO
+            perf write --server localhost              > 2 > --server; HOST
+            perf write --keep                          > 2 > --keep; --server
+            perf write -B 9999                         > 2 > -B; --server
+            perf write -P 9999                         > 2 > -P; HOST
+            perf write a b                             > 2 > b
+            perf write -s 192.0.2.77                   > 1 > '192.0.2.77'; -s
+            perf write --server -s no.invalid          > 1 > 'no.invalid'; -s
+            perf write no.invalid                      > 1 > no host 'no.invalid'
+            perf inject -S 8,4097                      > 1 > at most 4096 bytes; 4097; -S
+            perf write --server -B 0 --timeout 1       > 1 > No client came; --timeout
+            """)
+    void isAnsweredWithOneSentence(String line, int exitCode, String words) {
+        Run run = Run.of(line.isEmpty() ? new String[0] : line.strip().split(" +"));
+
+        run.failed(exitCode, words.strip().split("; "));
+    }
+
+    @Test
+    void serverThatIsNotThereIsNamedAfterTheDeadline() {
+        Run.of("perf", "write", "127.0.0.1", "-P", "1", "--timeout", "1").failed(1, "127.0.0.1:1 ", "1 s", "--server");
+    }
+
+    @Test
+    void portInUse() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = String.valueOf(taken.getLocalPort());
+
+            Run.of("perf", "write", "--server", "-B", port).failed(1, "Port " + port, "in use", "-B");
+        }
+    }
+
+    @Test
+    void noLibfabric() {
+        List<String> options = List.of("-Dio.ofi4j.library=/nonexistent");
+        try (Forked perf = Forked.start(options, "perf", "write");
+                Forked info = Forked.start(options, "info", "--stacktrace");
+                Forked version = Forked.start(options, "--version");
+                Forked help = Forked.start(options, "perf", "write", "--help")) {
+            perf.await().failed(1, "libfabric", "/nonexistent");
+            assertThat(info.await().err()).contains("\tat ", "LibfabricNotFoundException");
+            assertThat(version.await().succeeded().out()).contains("ofi4j 0", "libfabric not found");
+            assertThat(help.await().succeeded().out()).contains("--verify");
+        }
+    }
+
+    @Test
+    void stackTraceIsShownOnRequest() {
+        Run run = Run.of("info", "-p", "nonsense", "--stacktrace");
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).contains("No provider", "\tat io.ofi4j");
+    }
+}

@@ -1,0 +1,76 @@
+package io.ofi4j.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.ofi4j.Libfabric;
+import org.junit.jupiter.api.Test;
+
+class InfoTest {
+    @Test
+    void listsEveryProviderOnce() {
+        String out = Run.of("info").succeeded().out();
+
+        for (String provider : Libfabric.load().providers()) {
+            assertThat(out).containsOnlyOnce("provider " + provider + " ");
+        }
+        assertThat(out).contains("RDM", "SHM", "ADDR_STR", "libfabric " + Libfabric.load().version());
+    }
+
+    @Test
+    void showsEverythingOnRequest() {
+        assertThat(Run.of("info", "-v", "-p", "shm").succeeded().out()).contains("fi_tx_attr:", "inject_size: 4096",
+                "FI_PROTO_SHM");
+    }
+
+    @Test
+    void filtersAsFiInfoDoes() {
+        JsonObject json = json("info", "-p", "sockets", "-d", "lo", "-t", "FI_EP_RDM", "-c", "FI_RMA|FI_ATOMIC",
+                "--json").getAsJsonObject();
+
+        assertThat(json.getAsJsonArray("infos")).isNotEmpty().allSatisfy(info -> {
+            JsonObject object = info.getAsJsonObject();
+            assertThat(object.get("provider").getAsString()).isEqualTo("sockets");
+            assertThat(object.getAsJsonObject("domain").get("name").getAsString()).isEqualTo("lo");
+            assertThat(object.getAsJsonObject("endpoint").get("type").getAsString()).isEqualTo("RDM");
+            assertThat(object.getAsJsonArray("capabilities").toString()).contains("\"RMA\"", "\"ATOMIC\"");
+        });
+    }
+
+    @Test
+    void jsonHasEveryAttribute() {
+        JsonObject json = json("info", "-p", "shm", "--json").getAsJsonObject();
+        JsonObject info = json.getAsJsonArray("infos").get(0).getAsJsonObject();
+
+        assertThat(json.get("libfabric").getAsString()).isEqualTo(Libfabric.load().version().toString());
+        assertThat(info.keySet()).containsExactly("provider", "capabilities", "capabilityBits", "modeBits",
+                "addressFormat", "protocolName", "transmit", "receive", "endpoint", "domain", "fabric");
+        assertThat(info.getAsJsonObject("transmit").get("injectSize").getAsLong()).isEqualTo(4096);
+        assertThat(info.getAsJsonObject("domain").getAsJsonArray("memoryRegionMode")).isNotNull();
+    }
+
+    @Test
+    void listsTheEnvironment() {
+        assertThat(Run.of("info", "-e").succeeded().out()).contains("FI_LOG_LEVEL", "FI_SHM_TX_SIZE");
+        JsonArray ofShm = json("info", "-e", "-p", "shm", "--json").getAsJsonArray();
+        assertThat(ofShm).isNotEmpty()
+                .allSatisfy(one -> assertThat(one.getAsJsonObject().get("name").getAsString()).startsWith("FI_SHM_"));
+    }
+
+    @Test
+    void helpIsEverywhere() {
+        for (String command : new String[]{"", "info", "perf", "perf write", "perf read", "perf inject"}) {
+            String[] arguments = (command + " --help").strip().split(" ");
+            assertThat(Run.of(arguments).succeeded().out()).contains("Usage: ofi4j " + command, "--stacktrace");
+        }
+        assertThat(Run.of("--version").succeeded().out()).contains("ofi4j 0.",
+                "libfabric " + Libfabric.load().version());
+    }
+
+    private static JsonElement json(String... arguments) {
+        return JsonParser.parseString(Run.of(arguments).succeeded().out());
+    }
+}

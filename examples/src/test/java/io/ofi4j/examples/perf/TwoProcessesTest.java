@@ -1,0 +1,112 @@
+package io.ofi4j.examples.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TwoProcessesTest {
+    private static Set<Path> before;
+
+    private static Set<Path> sharedMemory() {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.collect(Collectors.toSet());
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @BeforeAll
+    static void look() {
+        before = sharedMemory();
+    }
+
+    @AfterAll
+    static void nothingIsLeftBehind() {
+        String ours = "ofi4j"; // what other processes make meanwhile is theirs
+        assertThat(sharedMemory().stream().filter(file -> !before.contains(file)).map(Path::toString)
+                .filter(name -> name.contains(ours))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject"})
+    void everythingArrives(String provider, String operation) {
+        try (Forked server = Forked.server("perf", operation, "-p", provider)) {
+            Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
+                    operation.equals("inject") ? "1,64" : "1,64,65537", "-I", "200", "-w", "10", "-W", "4", "--json")
+                    .succeeded();
+
+            assertThat(client.lines()).isNotEmpty().allSatisfy(line -> {
+                JsonObject row = EmbeddedTest.requireEveryField(line);
+                assertThat(row.get("errors").getAsLong()).isZero();
+                assertThat(row.get("verified").getAsBoolean()).isTrue();
+                assertThat(row.get("mode").getAsString()).isEqualTo("two processes");
+            });
+            assertThat(server.await().succeeded().out()).contains("served the client at 127.0.0.1:");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '>', textBlock = """
+            write -p shm        > write -p tcp;ofi_rxm > uses provider tcp;ofi_rxm, the server shm
+            write -p shm        > read -p shm          > measures read, the server write
+            write -p shm -S 8   > write -p shm -S 16   > has sizes 16, the server 8
+            """)
+    void otherSettingsAreSaid(String atServer, String atClient, String words) {
+        try (Forked server = Forked.server(("perf " + atServer).strip().split(" +"))) {
+            Run.of(("perf " + atClient.strip() + " 127.0.0.1 -I 10 -P " + server.port()).split(" +")).failed(1,
+                    "The server at 127.0.0.1:" + server.port() + " refuses", words.strip());
+            server.await().failed(1, "was refused", words.strip());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm", "tcp;ofi_rxm"})
+    void clientThatVanishesIsSaid(String provider) {
+        try (Forked server = Forked.server("perf", "write", "-p", provider);
+                Forked client = Forked.start("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S",
+                        "8", "-w", "0", "-I", "1000000000")) {
+            client.awaitOutput("ns/op");
+            client.process().destroy();
+            server.await().failed(1, "The client at 127.0.0.1:", "closed the connection before it was done");
+            client.await();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm", "tcp;ofi_rxm"})
+    void serverThatVanishesIsSaid(String provider) {
+        try (Forked server = Forked.server("perf", "write", "-p", provider);
+                Forked client = Forked.start("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S",
+                        "8", "-w", "0", "-I", "1000000000", "--timeout", "5")) {
+            client.awaitOutput("ns/op");
+            server.process().destroy();
+            Run run = client.await();
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+            assertThat(run.err()).startsWith("ofi4j: ").doesNotContain("\tat ");
+        }
+    }
+
+    @Test
+    void serverCanServeSeveral() {
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep")) {
+            for (int client = 0; client < 3; client++) {
+                Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
+                        .succeeded();
+            }
+            assertThat(server.process().isAlive()).isTrue();
+        }
+    }
+}
