@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.Queue;
 
 /**
@@ -24,12 +25,12 @@ public final class CompletionQueue implements AutoCloseable {
     static final int MAXIMUM_SIZE = 1 << 20;
 
     private static final int BATCH = 64;
-    private static final int FIELDS = 4;
+    private static final int ERROR = -1;
     private static final VarHandle DELIVERING;
 
     static {
         try {
-            DELIVERING = MethodHandles.lookup().findVarHandle(CompletionQueue.class, "delivering", Thread.class);
+            DELIVERING = MethodHandles.lookup().findVarHandle(CompletionQueue.class, "delivering", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -42,17 +43,20 @@ public final class CompletionQueue implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final Arena arena;
+    /** What the delivering thread hands out is read here, tokens put in the place of contexts; its own while it delivers. */
     private final CqOps ops;
+    /** What is read while something else is done. */
+    private final CqOps asideOps;
     private final Children endpoints = new Children();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
-    /** What the delivering thread hands out, {@link #FIELDS} numbers a completion; its own while it delivers. */
-    private final long[] batch = new long[BATCH * FIELDS];
-    private boolean hasKept;
+    /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
+    private boolean attention;
     /** How many endpoints libfabric knows to be bound, by whether they are enabled. */
     private int enabledEndpoints;
     private int disabledEndpoints;
-    private Thread delivering;
+    /** The number of the thread that delivers, or 0; a number, since storing a reference runs a barrier. */
+    private long delivering;
     private boolean closed;
 
     private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
@@ -62,6 +66,7 @@ public final class CompletionQueue implements AutoCloseable {
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
         this.ops = new CqOps(handle, arena, BATCH);
+        this.asideOps = new CqOps(handle, arena, BATCH);
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
@@ -143,52 +148,58 @@ public final class CompletionQueue implements AutoCloseable {
         if (limit < 1) {
             throw badLimit(limit);
         }
+        Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
         int count;
         guard.enter();
         try {
-            if (delivering != null || closed) {
-                return whyNotNow();
+            if (attention || delivering != 0) {
+                count = takeKept(limit);
+            } else {
+                count = read(limit);
             }
-            int wanted = Math.min(limit, BATCH);
-            count = hasKept ? takeKept(wanted) : read(wanted);
-            if (count == 0 && errors.isEmpty()) {
+            if (count == 0) {
                 return 0;
             }
-            delivering = Thread.currentThread();
+            delivering = Thread.currentThread().threadId();
         } finally {
             guard.exit();
         }
         return count > 0 ? deliver(handler, count) : deliverError(handler);
     }
 
-    private int takeKept(int wanted) {
-        int count = kept.drainTo(batch, wanted);
-        hasKept = kept.size() > 0 || !errors.isEmpty();
-        return count;
+    /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
+    private int read(int limit) {
+        long count = ops.fi_cq_read(Math.min(limit, BATCH));
+        if (count <= 0) {
+            return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
+        }
+        for (int entry = 0; entry < count; entry++) {
+            ops.context(entry, complete(ops.context(entry)));
+        }
+        return (int) count;
     }
 
-    /** Reads into the batch: how many, 0 where there is nothing or only errors, which are put aside. */
-    private int read(int wanted) {
-        long count = ops.fi_cq_read(wanted);
-        if (count > 0) {
-            settle((int) count);
-            return (int) count;
-        }
-        if (count != 0 && count != -Errno.EAGAIN) {
-            putErrorAside(count);
-        }
-        return 0;
+    private int readError(long status) {
+        putErrorAside(status);
+        return errors.isEmpty() ? 0 : ERROR;
     }
 
-    /** Finds the operations behind the entries that were read, and frees their slots. */
-    private void settle(int count) {
-        long[] to = batch;
-        for (int entry = 0, at = 0; entry < count; entry++, at += FIELDS) {
-            to[at] = complete(ops.context(entry));
-            to[at + 1] = ops.flags(entry);
-            to[at + 2] = ops.length(entry);
-            to[at + 3] = ops.data(entry);
+    /** What was kept comes before what is to be read: as {@link #read}. */
+    private int takeKept(int limit) {
+        if (delivering != 0 || closed) {
+            return whyNotNow();
         }
+        int count = Math.min(Math.min(limit, BATCH), kept.size());
+        for (int entry = 0; entry < count; entry++) {
+            ops.put(entry, kept.token(), kept.flags(), kept.length(), kept.data());
+            kept.remove();
+        }
+        noteKept();
+        return count > 0 ? count : errors.isEmpty() ? read(limit) : ERROR;
+    }
+
+    private void noteKept() {
+        attention = closed || kept.size() > 0 || !errors.isEmpty();
     }
 
     private long complete(long context) {
@@ -209,25 +220,22 @@ public final class CompletionQueue implements AutoCloseable {
         if (entry != null) {
             errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), handle.provider()));
-            hasKept = true;
+            attention = true;
         }
     }
 
     private int deliver(CompletionHandler handler, int count) {
-        long[] from = batch;
         int at = 0;
-        int end = count * FIELDS;
         try {
-            while (at < end) {
-                int entry = at;
-                at += FIELDS;
-                handler.onCompletion(from[entry], from[entry + 1], from[entry + 2], from[entry + 3]);
+            while (at < count) {
+                int entry = at++;
+                handler.onCompletion(ops.context(entry), ops.flags(entry), ops.length(entry), ops.data(entry));
             }
         } finally {
-            if (at < end) {
-                keepRest(at, end);
+            if (at < count) {
+                keepRest(at, count);
             }
-            DELIVERING.setRelease(this, null);
+            DELIVERING.setRelease(this, 0L);
         }
         if (domain.hasClosingRegions()) {
             domain.finishIdleRegions();
@@ -238,10 +246,10 @@ public final class CompletionQueue implements AutoCloseable {
     private void keepRest(int at, int end) {
         guard.enter();
         try {
-            for (int entry = at; entry < end; entry += FIELDS) {
-                kept.add(batch[entry], batch[entry + 1], batch[entry + 2], batch[entry + 3]);
+            for (int entry = at; entry < end; entry++) {
+                kept.add(ops.context(entry), ops.flags(entry), ops.length(entry), ops.data(entry));
             }
-            hasKept = true;
+            attention = true;
         } finally {
             guard.exit();
         }
@@ -252,14 +260,14 @@ public final class CompletionQueue implements AutoCloseable {
         guard.enter();
         try {
             error = errors.remove();
-            hasKept = kept.size() > 0 || !errors.isEmpty();
+            noteKept();
         } finally {
             guard.exit();
         }
         try {
             handler.onError(error);
         } finally {
-            DELIVERING.setRelease(this, null);
+            DELIVERING.setRelease(this, 0L);
         }
         if (domain.hasClosingRegions()) {
             domain.finishIdleRegions();
@@ -271,7 +279,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException(this + " is closed");
         }
-        if (delivering == Thread.currentThread()) {
+        if (delivering == Thread.currentThread().threadId()) {
             throw new IllegalStateException("a completion handler must not poll the queue that calls it");
         }
         return 0;
@@ -316,7 +324,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Reads a batch and keeps it; whether there was anything. */
     private boolean readAside() {
-        long count = ops.fi_cq_read(BATCH);
+        long count = asideOps.fi_cq_read(BATCH);
         if (count == 0 || count == -Errno.EAGAIN) {
             return false;
         }
@@ -325,9 +333,10 @@ public final class CompletionQueue implements AutoCloseable {
             return true;
         }
         for (int entry = 0; entry < count; entry++) {
-            kept.add(complete(ops.context(entry)), ops.flags(entry), ops.length(entry), ops.data(entry));
+            kept.add(complete(asideOps.context(entry)), asideOps.flags(entry), asideOps.length(entry),
+                    asideOps.data(entry));
         }
-        hasKept = true;
+        attention = true;
         return true;
     }
 
@@ -346,7 +355,7 @@ public final class CompletionQueue implements AutoCloseable {
             return false;
         }
         kept.add(token, flags, 0, 0);
-        hasKept = true;
+        attention = true;
         return true;
     }
 
@@ -378,7 +387,7 @@ public final class CompletionQueue implements AutoCloseable {
         try {
             for (long token : contexts.releaseEndpoint(endpoint.number)) {
                 errors.add(CompletionError.canceled(token, handle.provider()));
-                hasKept = true;
+                attention = true;
             }
         } finally {
             guard.exit();
@@ -404,6 +413,7 @@ public final class CompletionQueue implements AutoCloseable {
             }
             endpoints.requireNone(this);
             closed = true;
+            attention = true;
         } finally {
             guard.exit();
         }

@@ -21,7 +21,7 @@ public final class CompletionRing {
         if (count * FIELDS == entries.length) {
             grow();
         }
-        int at = (first + count) * FIELDS % entries.length;
+        int at = (first + count * FIELDS) % entries.length;
         entries[at] = token;
         entries[at + 1] = flags;
         entries[at + 2] = length;
@@ -29,23 +29,35 @@ public final class CompletionRing {
         count++;
     }
 
-    /** Moves entries to the beginning of a batch; how many. */
-    public int drainTo(long[] batch, int limit) {
-        int moved = Math.min(limit, count);
-        for (int i = 0; i < moved; i++) {
-            System.arraycopy(entries, first * FIELDS, batch, i * FIELDS, FIELDS);
-            first = (first + 1) % (entries.length / FIELDS);
-        }
-        count -= moved;
-        return moved;
+    /** The token of the oldest entry; there must be one, as for all that follows. */
+    public long token() {
+        return entries[first];
+    }
+
+    public long flags() {
+        return entries[first + 1];
+    }
+
+    public long length() {
+        return entries[first + 2];
+    }
+
+    public long data() {
+        return entries[first + 3];
+    }
+
+    /** Removes the oldest entry. */
+    public void remove() {
+        first = (first + FIELDS) % entries.length;
+        count--;
     }
 
     private void grow() {
         long[] larger = new long[entries.length * 2];
-        int size = count;
-        drainTo(larger, size);
+        int upTo = entries.length - first;
+        System.arraycopy(entries, first, larger, 0, upTo);
+        System.arraycopy(entries, 0, larger, upTo, first);
         entries = larger;
         first = 0;
-        count = size;
     }
 }

@@ -16,13 +16,20 @@ public final class ContextSlab {
     /** {@code sizeof(struct fi_context2)}, eight pointers; also a cache line, so that no two slots share one. */
     static final long SLOT_SIZE = 64;
     private static final int SLOT_SHIFT = 6;
+    private static final int NONE = -1;
+
+    /** Numbers per slot: the token, or the next free slot's number; then the owner. */
+    private static final int FIELDS = 2;
 
     private final long base;
-    private final long[] tokens;
-    /** Endpoint number in the upper half, region number in the lower; 0 while the slot is free. */
-    private final long[] owners;
-    private final int[] free;
-    private int freeCount;
+    private final int slots;
+    /**
+     * In one array, so that one bounds check and one cache line serve an operation. The owner is the endpoint's number in the
+     * upper half and the region's in the lower, 0 while the slot is free.
+     */
+    private final long[] records;
+    private int firstFree;
+    private int inFlight;
 
     /**
      * @param memory where the slab comes from; it must live until no provider can write to it
@@ -30,31 +37,35 @@ public final class ContextSlab {
      */
     public ContextSlab(Arena memory, int slots) {
         this.base = memory.allocate(slots * SLOT_SIZE, SLOT_SIZE).address();
-        this.tokens = new long[slots];
-        this.owners = new long[slots];
-        this.free = new int[slots];
-        for (int i = 0; i < slots; i++) {
-            free[i] = slots - 1 - i; // the lowest slots go first, so that few operations touch few cache lines
+        this.slots = slots;
+        this.records = new long[slots * FIELDS];
+        for (int slot = 0; slot < slots; slot++) {
+            records[slot * FIELDS] = slot + 1L < slots ? slot + 1L : NONE; // the last freed goes first: few cache lines
         }
-        this.freeCount = slots;
     }
 
     /** Takes a slot, or returns -1 where none is free. Numbers of endpoints and regions begin at 1. */
     public int acquire(long token, int endpoint, int region) {
-        int count = freeCount;
-        if (count == 0) {
-            return -1;
+        int slot = firstFree;
+        if (slot == NONE) {
+            return NONE;
         }
-        int slot = free[count - 1];
-        freeCount = count - 1;
-        tokens[slot] = token;
-        owners[slot] = (long) endpoint << 32 | region; // both are positive
+        long[] all = records;
+        int at = slot * FIELDS;
+        firstFree = (int) all[at];
+        inFlight++;
+        all[at] = token;
+        all[at + 1] = (long) endpoint << 32 | region; // both are positive
         return slot;
     }
 
     public void release(int slot) {
-        owners[slot] = 0;
-        free[freeCount++] = slot;
+        long[] all = records;
+        int at = slot * FIELDS;
+        all[at + 1] = 0;
+        all[at] = firstFree;
+        firstFree = slot;
+        inFlight--;
     }
 
     /** The op_context of a slot. */
@@ -64,38 +75,43 @@ public final class ContextSlab {
 
     /** The slot in flight behind an op_context, or -1 if it is none of ours. */
     public int slotOf(long context) {
-        long offset = context - base;
-        if (offset < 0 || offset >= (long) tokens.length << SLOT_SHIFT) {
-            return -1;
+        long slot = context - base >> SLOT_SHIFT;
+        if (slot < 0 || slot >= slots) {
+            return NONE;
         }
-        int slot = (int) (offset >>> SLOT_SHIFT);
-        return owners[slot] == 0 ? -1 : slot;
+        return records[(int) slot * FIELDS + 1] == 0 ? NONE : (int) slot;
     }
 
     public long token(int slot) {
-        return tokens[slot];
+        return records[slot * FIELDS];
     }
 
     public int inFlight() {
-        return tokens.length - freeCount;
+        return inFlight;
     }
 
     public int capacity() {
-        return tokens.length;
+        return slots;
     }
 
     /** How many operations concern a region. */
     public int inFlightOfRegion(int region) {
-        return inFlight() == 0 ? 0 : (int) Arrays.stream(owners).filter(owner -> (int) owner == region).count();
+        int count = 0;
+        for (int slot = 0; inFlight > 0 && slot < slots; slot++) {
+            if ((int) records[slot * FIELDS + 1] == region) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** Frees the slots of an endpoint that is gone; their tokens. */
     public long[] releaseEndpoint(int endpoint) {
-        long[] released = new long[inFlight()];
+        long[] released = new long[inFlight];
         int count = 0;
-        for (int slot = 0; slot < owners.length; slot++) {
-            if (owners[slot] >>> 32 == endpoint) {
-                released[count++] = tokens[slot];
+        for (int slot = 0; slot < slots; slot++) {
+            if (records[slot * FIELDS + 1] >>> 32 == endpoint) {
+                released[count++] = token(slot);
                 release(slot);
             }
         }

@@ -3,6 +3,7 @@ package io.ofi4j.internal;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
@@ -17,6 +18,7 @@ import java.lang.invoke.MethodHandle;
  * {@code struct fi_ops_cq} of one queue, with the memory its entries are read into. The function pointers are read once;
  * a call here allocates nothing, except on the error path.
  */
+@SuppressWarnings("restricted")
 public final class CqOps {
     private static final MethodHandle READ = Downcalls
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
@@ -26,14 +28,18 @@ public final class CqOps {
     private static final long FLAGS = fi_cq_data_entry.flags$offset();
     private static final long LENGTH = fi_cq_data_entry.len$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
+    /**
+     * The address space. A constant, so that an access is one instruction; through a segment of a shared arena it checks
+     * class, bounds, alignment and liveness each time. Indices and liveness are the queue's to check.
+     */
+    private static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
 
     private final Handle queue;
     private final long address;
     private final MemorySegment read;
-    private final MemorySegment entries;
-    private final long entriesAddress;
+    private final long entries;
 
     /**
      * @param memory where the entries' memory comes from; it must live as long as this object is used
@@ -43,14 +49,13 @@ public final class CqOps {
         this.queue = queue;
         this.address = queue.address();
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
-        this.entries = memory.allocate(ENTRY * batch, 64);
-        this.entriesAddress = entries.address();
+        this.entries = memory.allocate(ENTRY * batch, 64).address();
     }
 
     /** fi_cq_read into this object's entries: how many, or an error negated. */
     public long fi_cq_read(long count) {
         try {
-            return (long) READ.invokeExact(read, address, entriesAddress, count);
+            return (long) READ.invokeExact(read, address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -58,22 +63,36 @@ public final class CqOps {
 
     /** The op_context of an entry that was read. */
     public long context(int entry) {
-        return entries.get(JAVA_LONG, entry * ENTRY + CONTEXT);
+        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + CONTEXT);
+    }
+
+    /** Puts something in the place of an entry's op_context. */
+    public void context(int entry, long replacement) {
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + CONTEXT, replacement);
     }
 
     /** The flags of an entry that was read. */
     public long flags(int entry) {
-        return entries.get(JAVA_LONG, entry * ENTRY + FLAGS);
+        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + FLAGS);
     }
 
     /** The length of an entry that was read. */
     public long length(int entry) {
-        return entries.get(JAVA_LONG, entry * ENTRY + LENGTH);
+        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + LENGTH);
     }
 
     /** The remote CQ data of an entry that was read. */
     public long data(int entry) {
-        return entries.get(JAVA_LONG, entry * ENTRY + DATA);
+        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + DATA);
+    }
+
+    /** Makes an entry. */
+    public void put(int entry, long context, long flags, long length, long data) {
+        long at = entries + entry * ENTRY;
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + CONTEXT, context);
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + FLAGS, flags);
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + LENGTH, length);
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + DATA, data);
     }
 
     /** A {@code struct fi_cq_err_entry}, copied. */

@@ -20,12 +20,15 @@ public final class Guard {
     }
 
     private final Thread owner;
+    /** The owner, where it needs no lock. */
+    private final Thread unlocked;
     private final boolean exclusive;
     private final String model;
     private int held;
 
     private Guard(Thread owner, boolean exclusive, String model) {
         this.owner = owner;
+        this.unlocked = exclusive ? null : owner;
         this.exclusive = exclusive;
         this.model = model;
     }
@@ -47,9 +50,13 @@ public final class Guard {
 
     /** @throws WrongThreadException if the model names an owner and this is another thread */
     public void enter() {
-        if (owner != null && owner != Thread.currentThread()) {
-            throw wrongThread();
+        if (unlocked != Thread.currentThread()) { // one comparison where nothing is locked
+            enterOtherwise();
         }
+    }
+
+    private void enterOtherwise() {
+        checkThread();
         if (exclusive && !HELD.compareAndSet(this, 0, 1)) {
             await();
         }

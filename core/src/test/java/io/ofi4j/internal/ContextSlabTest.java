@@ -93,7 +93,6 @@ class ContextSlabTest {
     void aRingGivesBackInOrderThoughItGrows() {
         Random random = new Random();
         CompletionRing ring = new CompletionRing(1 + random.nextInt(4));
-        long[] batch = new long[4 * 64];
         long in = 0;
         long out = 0;
         for (int step = 0; step < 500; step++) {
@@ -101,9 +100,10 @@ class ContextSlabTest {
             for (; in < end; in++) {
                 ring.add(in, in + 1, in + 2, in + 3);
             }
-            int moved = ring.drainTo(batch, 1 + random.nextInt(12));
-            for (int i = 0; i < moved; i++, out++) {
-                assertThat(LongStream.of(batch).skip(4L * i).limit(4)).containsExactly(out, out + 1, out + 2, out + 3);
+            for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
+                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data())).containsExactly(out,
+                        out + 1, out + 2, out + 3);
+                ring.remove();
             }
             assertThat(ring.size()).isEqualTo(in - out);
         }
