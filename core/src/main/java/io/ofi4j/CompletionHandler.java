@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 /**
- * Takes completions from {@link CompletionQueue#poll}, on the polling thread. It may post operations; it may not poll the
- * same queue.
+ * Takes completions from {@link CompletionQueue#poll}, on the polling thread. It may post operations, and
+ * poll.
  */
 @FunctionalInterface
 public interface CompletionHandler {

@@ -8,9 +8,8 @@ import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
 import java.lang.foreign.Arena;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Queue;
 
@@ -18,24 +17,13 @@ import java.util.Queue;
  * Tells which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
  * they are enabled. Polling also makes progress for them, where the provider's progress is manual.
  *
- * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, one polls at a time: the others find
- * nothing meanwhile.
+ * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, each completion goes to one of them.
  */
 public final class CompletionQueue implements AutoCloseable {
     static final int MAXIMUM_SIZE = 1 << 20;
 
     private static final int BATCH = 64;
     private static final int ERROR = -1;
-    private static final VarHandle DELIVERING;
-
-    static {
-        try {
-            DELIVERING = MethodHandles.lookup().findVarHandle(CompletionQueue.class, "delivering", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     /** Operations in flight on this queue; used inside the guard only, like all that follows. */
     final ContextSlab contexts;
     final Guard guard;
@@ -43,20 +31,15 @@ public final class CompletionQueue implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final Arena arena;
-    /** What the delivering thread hands out is read here, tokens put in the place of contexts; its own while it delivers. */
-    private final CqOps ops;
+    /** What polls hand out is read into these, tokens put in the place of contexts; the first serves all but contention. */
+    private CqOps[] batches;
     /** What is read while something else is done. */
     private final CqOps asideOps;
-    private final Children endpoints = new Children();
+    private final BoundEndpoints endpoints = new BoundEndpoints();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
     private boolean attention;
-    /** How many endpoints libfabric knows to be bound, by whether they are enabled. */
-    private int enabledEndpoints;
-    private int disabledEndpoints;
-    /** The number of the thread that delivers, or 0; a number, since storing a reference runs a barrier. */
-    private long delivering;
     private boolean closed;
 
     private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
@@ -65,8 +48,8 @@ public final class CompletionQueue implements AutoCloseable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        this.ops = new CqOps(handle, arena, BATCH);
-        this.asideOps = new CqOps(handle, arena, BATCH);
+        this.batches = new CqOps[]{new CqOps(handle, BATCH)};
+        this.asideOps = new CqOps(handle, BATCH);
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
@@ -89,32 +72,8 @@ public final class CompletionQueue implements AutoCloseable {
         return domain;
     }
 
-    /** An endpoint was bound to this queue. */
-    void bound(Endpoint endpoint) {
-        endpoints.add(endpoint);
-        count(0, 1);
-    }
-
-    /** An endpoint that is bound to this queue was enabled. */
-    void enabled() {
-        count(1, -1);
-    }
-
-    /** An endpoint that is bound to this queue is about to be closed. */
-    void unbind(boolean wasEnabled) {
-        count(wasEnabled ? -1 : 0, wasEnabled ? 0 : -1);
-    }
-
-    /** An endpoint that was bound to this queue is closed. */
-    void forget(Endpoint endpoint) {
-        endpoints.remove(endpoint);
-    }
-
-    private void count(int enabled, int disabled) {
-        guard.enterAsAnyone();
-        enabledEndpoints += enabled;
-        disabledEndpoints += disabled;
-        guard.exit();
+    BoundEndpoints endpoints() {
+        return endpoints;
     }
 
     /** {@return how many operations can be in flight on this queue} */
@@ -138,9 +97,9 @@ public final class CompletionQueue implements AutoCloseable {
      *
      * @param handler who takes them
      * @param limit how many at most, at least 1; no more than 64 come at once
-     * @return how many the handler was handed; 0 where none is there, or while another thread polls
+     * @return how many the handler was handed; 0 where none is there
      * @throws IllegalArgumentException if the limit is below 1
-     * @throws IllegalStateException if this queue is closed, or it is the handler that polls
+     * @throws IllegalStateException if this queue is closed
      * @throws WrongThreadException if the threading model gives this queue to another thread
      * @throws FabricException if the queue itself fails
      */
@@ -149,32 +108,50 @@ public final class CompletionQueue implements AutoCloseable {
             throw badLimit(limit);
         }
         Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
+        CqOps batch;
         int count;
         guard.enter();
         try {
-            if (attention || delivering != 0) {
-                count = takeKept(limit);
+            batch = batches[0];
+            if (attention || batch.isBusy()) {
+                batch = idleBatch();
+                count = takeKept(batch, limit);
             } else {
-                count = read(limit);
+                count = read(batch, limit);
             }
             if (count == 0) {
                 return 0;
             }
-            delivering = Thread.currentThread().threadId();
+            batch.busy();
         } finally {
             guard.exit();
         }
-        return count > 0 ? deliver(handler, count) : deliverError(handler);
+        return count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
+    }
+
+    /** A batch that nobody hands out: another thread, or the handler that polls, may be at the first. */
+    private CqOps idleBatch() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        for (CqOps batch : batches) {
+            if (!batch.isBusy()) {
+                return batch;
+            }
+        }
+        batches = Arrays.copyOf(batches, batches.length + 1);
+        batches[batches.length - 1] = new CqOps(handle, BATCH);
+        return batches[batches.length - 1];
     }
 
     /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
-    private int read(int limit) {
-        long count = ops.fi_cq_read(Math.min(limit, BATCH));
+    private int read(CqOps batch, int limit) {
+        long count = batch.fi_cq_read(Math.min(limit, BATCH));
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }
         for (int entry = 0; entry < count; entry++) {
-            ops.context(entry, complete(ops.context(entry)));
+            batch.context(entry, complete(batch.context(entry)));
         }
         return (int) count;
     }
@@ -185,17 +162,14 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /** What was kept comes before what is to be read: as {@link #read}. */
-    private int takeKept(int limit) {
-        if (delivering != 0 || closed) {
-            return whyNotNow();
-        }
+    private int takeKept(CqOps batch, int limit) {
         int count = Math.min(Math.min(limit, BATCH), kept.size());
         for (int entry = 0; entry < count; entry++) {
-            ops.put(entry, kept.token(), kept.flags(), kept.length(), kept.data());
+            batch.put(entry, kept.token(), kept.flags(), kept.length(), kept.data());
             kept.remove();
         }
         noteKept();
-        return count > 0 ? count : errors.isEmpty() ? read(limit) : ERROR;
+        return count > 0 ? count : errors.isEmpty() ? read(batch, limit) : ERROR;
     }
 
     private void noteKept() {
@@ -216,7 +190,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (status != -Errno.EAVAIL) {
             throw FabricException.of(status, "fi_cq_read", handle.provider());
         }
-        CqOps.ErrorEntry entry = ops.fi_cq_readerr(enabledEndpoints > 0 && disabledEndpoints == 0);
+        CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null) {
             errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), handle.provider()));
@@ -224,30 +198,28 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
-    private int deliver(CompletionHandler handler, int count) {
+    private int deliver(CompletionHandler handler, CqOps batch, int count) {
         int at = 0;
         try {
             while (at < count) {
                 int entry = at++;
-                handler.onCompletion(ops.context(entry), ops.flags(entry), ops.length(entry), ops.data(entry));
+                handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
             }
         } finally {
             if (at < count) {
-                keepRest(at, count);
+                keepRest(batch, at, count);
             }
-            DELIVERING.setRelease(this, 0L);
+            batch.idle();
         }
-        if (domain.hasClosingRegions()) {
-            domain.finishIdleRegions();
-        }
+        finishIdleRegions();
         return count;
     }
 
-    private void keepRest(int at, int end) {
+    private void keepRest(CqOps batch, int at, int end) {
         guard.enter();
         try {
             for (int entry = at; entry < end; entry++) {
-                kept.add(ops.context(entry), ops.flags(entry), ops.length(entry), ops.data(entry));
+                kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
             }
             attention = true;
         } finally {
@@ -255,34 +227,28 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
-    private int deliverError(CompletionHandler handler) {
+    private int deliverError(CompletionHandler handler, CqOps batch) {
         CompletionError error;
         guard.enter();
         try {
-            error = errors.remove();
+            batch.idle();
+            error = errors.poll();
             noteKept();
         } finally {
             guard.exit();
         }
-        try {
-            handler.onError(error);
-        } finally {
-            DELIVERING.setRelease(this, 0L);
+        if (error == null) { // another thread took it
+            return 0;
         }
-        if (domain.hasClosingRegions()) {
-            domain.finishIdleRegions();
-        }
+        handler.onError(error);
+        finishIdleRegions();
         return 1;
     }
 
-    private int whyNotNow() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
+    private void finishIdleRegions() {
+        if (domain.hasClosingRegions()) {
+            domain.finishIdleRegions();
         }
-        if (delivering == Thread.currentThread().threadId()) {
-            throw new IllegalStateException("a completion handler must not poll the queue that calls it");
-        }
-        return 0;
     }
 
     private static IllegalArgumentException badLimit(int limit) {
@@ -316,9 +282,7 @@ public final class CompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
-        if (domain.hasClosingRegions()) {
-            domain.finishIdleRegions();
-        }
+        finishIdleRegions();
         return true;
     }
 
@@ -392,9 +356,7 @@ public final class CompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
-        if (domain.hasClosingRegions()) {
-            domain.finishIdleRegions();
-        }
+        finishIdleRegions();
     }
 
     /**
@@ -419,7 +381,9 @@ public final class CompletionQueue implements AutoCloseable {
         }
         domain.forget(this);
         int status = FidOps.fi_close(handle);
-        arena.close();
+        if (status == 0) { // contexts that a provider may still write to are better lost than freed
+            arena.close();
+        }
         FabricException.check(status, "fi_close(completion queue)", handle.provider());
     }
 

@@ -88,7 +88,7 @@ public final class Endpoint implements AutoCloseable {
         FabricException.check(FidOps.fi_bind(handle, queue.handle(), flags), "fi_ep_bind(completion queue)",
                 info.provider());
         if (!queues().contains(queue)) {
-            queue.bound(this);
+            queue.endpoints().bound(this);
         }
         if (wanted.contains(Direction.TRANSMIT)) {
             transmitQueue = queue;
@@ -130,7 +130,7 @@ public final class Endpoint implements AutoCloseable {
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
         address = EndpointAddress.of(name.address());
-        queues().forEach(CompletionQueue::enabled);
+        queues().forEach(queue -> queue.endpoints().enabled());
         if (ShmNeighbours.concerns(info)) {
             shmFile = ShmFiles.remember(name.address()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(this);
@@ -235,7 +235,7 @@ public final class Endpoint implements AutoCloseable {
         if (address != null && ShmNeighbours.concerns(info)) {
             ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
         }
-        queues().forEach(queue -> queue.unbind(address != null));
+        queues().forEach(queue -> queue.endpoints().unbind(address != null));
         int status = FidOps.fi_close(handle);
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
@@ -257,7 +257,7 @@ public final class Endpoint implements AutoCloseable {
         if (vector != null) {
             vector.endpoints().remove(this);
         }
-        queues().forEach(queue -> queue.forget(this));
+        queues().forEach(queue -> queue.endpoints().closed(this));
         domain.forget(this);
     }
 

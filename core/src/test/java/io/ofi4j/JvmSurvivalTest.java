@@ -6,12 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,29 +18,25 @@ class JvmSurvivalTest {
     private static final Path SHM = Path.of("/dev/shm");
     private static final int SIGTERM_EXIT = 143;
 
-    private Set<Path> before;
-
-    @BeforeEach
-    void look() throws IOException {
-        before = filesInShm();
-    }
+    private Forked.Running child;
 
     @AfterEach
     void nothingIsLeftInShm() throws IOException {
-        Set<Path> left = filesInShm();
-        left.removeAll(before);
-        assertThat(left).as("files left in /dev/shm").isEmpty();
+        try (Stream<Path> files = Files.list(SHM)) {
+            String mine = child.process().pid() + ":";
+            assertThat(files.filter(file -> file.getFileName().toString().startsWith(mine)))
+                    .as("files that the child left in /dev/shm").isEmpty();
+        }
     }
 
-    private static Set<Path> filesInShm() throws IOException {
-        try (Stream<Path> files = Files.list(SHM)) {
-            return files.collect(Collectors.toCollection(TreeSet::new));
-        }
+    private Forked.Result run(Class<?> main) {
+        child = Forked.start(main);
+        return child.await();
     }
 
     @Test
     void implicitNullChecksWorkAfterLoadingAndWithAnShmEndpointOpen() {
-        Forked.Result result = Forked.run(NullChecks.class);
+        Forked.Result result = run(NullChecks.class);
 
         assertThat(result.output()).contains("after loading: 100000", "with an shm endpoint: 100000",
                 "endpoint file still there: true");
@@ -53,7 +45,7 @@ class JvmSurvivalTest {
 
     @Test
     void sigtermRunsShutdownHooks() {
-        Forked.Running child = Forked.start(WaitsForSignal.class);
+        child = Forked.start(WaitsForSignal.class);
         child.awaitLine("ready");
         child.process().destroy(); // SIGTERM
         Forked.Result result = child.await();
@@ -64,7 +56,7 @@ class JvmSurvivalTest {
 
     @Test
     void anEndpointThatIsNeverClosedLeavesNoFileAtExit() {
-        Forked.Result result = Forked.run(ForgetsToClose.class);
+        Forked.Result result = run(ForgetsToClose.class);
 
         assertThat(result.output()).contains("file there: true");
         assertThat(result.exit()).as(result.output()).isZero();
@@ -72,7 +64,7 @@ class JvmSurvivalTest {
 
     @Test
     void signalHandlersAreTheJvmsOwnAfterwards() {
-        Forked.Result result = Forked.run(SignalHandlers.class);
+        Forked.Result result = run(SignalHandlers.class);
 
         assertThat(result.output()).contains("handlers changed: []");
         assertThat(result.exit()).as(result.output()).isZero();

@@ -13,6 +13,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 
 /**
  * {@code struct fi_ops_cq} of one queue, with the memory its entries are read into. The function pointers are read once;
@@ -36,20 +39,49 @@ public final class CqOps {
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
 
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(CqOps.class, "busy", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final Handle queue;
+    /** Freed by the collector: a thread may still hand out what it read while another closes the queue. */
+    private final MemorySegment memory;
     private final long address;
     private final MemorySegment read;
     private final long entries;
+    private boolean busy;
 
     /**
-     * @param memory where the entries' memory comes from; it must live as long as this object is used
      * @param batch how many entries one call reads at most
      */
-    public CqOps(Handle queue, Arena memory, int batch) {
+    public CqOps(Handle queue, int batch) {
         this.queue = queue;
         this.address = queue.address();
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
-        this.entries = memory.allocate(ENTRY * batch, 64).address();
+        this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
+        this.entries = memory.address();
+    }
+
+    /** Whether somebody hands out what was read. */
+    public boolean isBusy() {
+        return (boolean) BUSY.getAcquire(this);
+    }
+
+    /** Somebody begins to hand out what was read; inside the queue's guard. */
+    public void busy() {
+        BUSY.set(this, true);
+    }
+
+    /** What was read has been handed out; the memory has lived until now at least. */
+    public void idle() {
+        Reference.reachabilityFence(memory);
+        BUSY.setRelease(this, false);
     }
 
     /** fi_cq_read into this object's entries: how many, or an error negated. */
