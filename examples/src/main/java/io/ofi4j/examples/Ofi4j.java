@@ -12,13 +12,15 @@ import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The {@code ofi4j} command. */
-@Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.", subcommands = {
-        InfoCommand.class, PerfCommand.class,
-        CommandLine.HelpCommand.class}, mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT, synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n", exitCodeList = {
-                "0:done", "1:it failed; one sentence on stderr says why",
+@Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
+        subcommands = {InfoCommand.class, PerfCommand.class, CommandLine.HelpCommand.class},
+        mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT,
+        synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
                 "2:the command line is wrong; one sentence on stderr says where"})
 public final class Ofi4j implements Runnable {
-    @Option(names = "--stacktrace", scope = ScopeType.INHERIT, description = "Where something fails, show Java's stack trace too.")
+    @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
+            description = "Where something fails, show Java's stack trace too.")
     private boolean stacktrace;
 
     @Spec

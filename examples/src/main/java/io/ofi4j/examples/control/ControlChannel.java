@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Frames over TCP, never blocking, so that the thread that makes progress can look at it too. A frame begins with the letters
- * {@code OFJP}, the version of the protocol and the type in 2 bytes each, and the payload's length in 4; big-endian. Memory
- * is bounded whatever comes in. One thread receives; any thread sends.
+ * Frames over TCP, never blocking, so that the thread that makes progress can look at it too. A frame begins with the
+ * letters {@code OFJP}, the version of the protocol and the type in 2 bytes each, and the payload's length in 4;
+ * big-endian. Memory is bounded whatever comes in. One thread receives; any thread sends.
  */
 public final class ControlChannel implements AutoCloseable {
     /** The most bytes that a frame carries. */

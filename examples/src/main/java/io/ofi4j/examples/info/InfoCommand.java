@@ -27,12 +27,14 @@ public final class InfoCommand implements Runnable {
     @Option(names = {"-f", "--fabric"}, paramLabel = "NAME", description = "Only of this network.")
     private String fabric;
 
-    @Option(names = {"-t", "--ep-type",
-            "--ep_type"}, paramLabel = "TYPE", converter = Names.EndpointTypeConverter.class, description = "Only endpoints of this type: MSG, DGRAM or RDM, with or without FI_EP_ in front.")
+    @Option(names = {"-t", "--ep-type", "--ep_type"}, paramLabel = "TYPE",
+            converter = Names.EndpointTypeConverter.class,
+            description = "Only endpoints of this type: " + "MSG, DGRAM or RDM, with or without FI_EP_ in front.")
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
 
-    @Option(names = {"-c",
-            "--caps"}, paramLabel = "CAP[|CAP]", converter = Names.CapabilitiesConverter.class, description = "Only what has all of these capabilities, such as 'RMA|ATOMIC', with or without FI_ in front.")
+    @Option(names = {"-c", "--caps"}, paramLabel = "CAP[|CAP]", converter = Names.CapabilitiesConverter.class,
+            description = "Only what has all of these capabilities, "
+                    + "such as 'RMA|ATOMIC', with or without FI_ in front.")
     private Set<Capability> capabilities = Set.of();
 
     @Option(names = {"-v", "--verbose"}, description = "Everything libfabric says.")

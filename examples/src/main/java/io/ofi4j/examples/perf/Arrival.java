@@ -6,8 +6,8 @@ import io.ofi4j.Rma;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Waits until everything posted before has arrived: writes a new number behind the slots, and reads the target's until it
- * is that. Providers that keep writes in order ({@code FI_ORDER_WAW}), as all software providers do, have delivered
+ * Waits until everything posted before has arrived: writes a new number behind the slots, and reads the target's until
+ * it is that. Providers that keep writes in order ({@code FI_ORDER_WAW}), as all software providers do, have delivered
  * everything else by then.
  */
 final class Arrival {

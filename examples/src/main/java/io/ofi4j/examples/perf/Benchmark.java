@@ -6,7 +6,6 @@ import org.HdrHistogram.Histogram;
 
 /** Measures one size after the other. */
 final class Benchmark {
-    private static final long WARM_UP_TIME = 300_000_000;
     private static final long PASS_TIME = 500_000_000;
     private static final long FEWEST = 100;
     private static final long MOST = 1_000_000;
@@ -17,6 +16,7 @@ final class Benchmark {
     private final End here;
     private final Target target;
     private final Progress progress;
+    private final WarmUp warmUp;
     private final SplittableRandom random = new SplittableRandom();
 
     Benchmark(Settings settings, End here, Target target, Progress progress) {
@@ -24,6 +24,7 @@ final class Benchmark {
         this.here = here;
         this.target = target;
         this.progress = progress;
+        this.warmUp = new WarmUp(settings.warmUp());
     }
 
     /** {@return how many bytes both regions need for these settings} */
@@ -49,7 +50,7 @@ final class Benchmark {
     private Row measure(long size) {
         Layout layout = layout(settings, size);
         Pass pass = pass(layout);
-        double expected = warmUp(pass);
+        double expected = warmUp.run(pass);
         long operations = settings.iterations().orElse(Math.clamp((long) (PASS_TIME / expected), FEWEST, MOST));
         progress.begin(settings.operation() + " " + size + " B", 2 * operations);
         long time = pass.time(operations, progress);
@@ -74,25 +75,6 @@ final class Benchmark {
                 ? new InjectPass(transfer, pump, new Arrival(here, target, pump),
                         Math.min(settings.window(), layout.slots()))
                 : new CompletionPass(transfer, pump, layout.slots(), settings.window());
-    }
-
-    /** {@return how many nanoseconds an operation takes about} */
-    private double warmUp(Pass pass) {
-        if (settings.warmUp().isPresent()) {
-            long operations = settings.warmUp().getAsLong();
-            pass.time(operations, Ticks.NONE);
-            long probe = Math.clamp(operations, 1, FEWEST);
-            return (double) pass.time(probe, Ticks.NONE) / probe;
-        }
-        long spent = 0;
-        long last = 0;
-        long operations = 1;
-        while (spent < WARM_UP_TIME) {
-            operations = Math.min(2 * operations, MOST);
-            last = pass.time(operations, Ticks.NONE);
-            spent += last;
-        }
-        return (double) last / operations;
     }
 
     private long verify(Pass pass, Layout layout, int sweeps) {

@@ -3,7 +3,7 @@ package io.ofi4j.examples.perf;
 import io.ofi4j.CompletionHandler;
 import org.HdrHistogram.Histogram;
 
-/** Counts completions, and records how long after the post each has come. One class for all queues keeps the call direct. */
+/** Counts completions, and records how long after the post each has come. One class for all queues: a direct call. */
 final class Completions implements CompletionHandler {
     /** How many have come. */
     long count;

@@ -56,8 +56,8 @@ final class Connection implements AutoCloseable {
             nap(RETRY_MILLIS);
         }
         throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
-                + " s): start it there with --server, with the same port (-B there, -P here), or give a longer --timeout.",
-                last);
+                + " s): start it there with --server, with the same port (-B there, -P here), "
+                + "or give a longer --timeout.", last);
     }
 
     private static SocketChannel connect(InetSocketAddress server, long millis) throws IOException {

@@ -4,6 +4,9 @@ import org.HdrHistogram.Histogram;
 
 /** Injects: each is done when the call has accepted it; the pass is when everything has arrived. */
 final class InjectPass implements Pass {
+    /** Providers that take everything and send it when they are polled would do it all at the end otherwise. */
+    private static final int INJECTS_PER_POLL = 256;
+
     private final Transfer transfer;
     private final Pump pump;
     private final Arrival arrival;
@@ -35,7 +38,10 @@ final class InjectPass implements Pass {
             post(slot, posted);
             Latencies.record(latencies, System.nanoTime() - start);
             slot = slot + 1 == slots ? 0 : slot + 1;
-            if (++posted == nextTick) {
+            if (++posted % INJECTS_PER_POLL == 0) {
+                pump.poll(posted);
+            }
+            if (posted == nextTick) {
                 nextTick += interval;
                 ticks.advance(interval);
             }
@@ -56,7 +62,10 @@ final class InjectPass implements Pass {
         for (long posted = 0; posted < operations;) {
             post(slot, posted);
             slot = slot + 1 == slotsInUse ? 0 : slot + 1;
-            if (++posted == nextTick) {
+            if (++posted % INJECTS_PER_POLL == 0) {
+                pump.poll(posted);
+            }
+            if (posted == nextTick) {
                 nextTick += interval;
                 ticks.advance(interval);
             }

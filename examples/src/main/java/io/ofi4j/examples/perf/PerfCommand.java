@@ -6,8 +6,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j perf}. */
-@Command(name = "perf", description = "Measures one-sided transfers.", subcommands = {PerfWrite.class, PerfRead.class,
-        PerfInject.class}, synopsisSubcommandLabel = "OPERATION")
+@Command(name = "perf", description = "Measures one-sided transfers.",
+        subcommands = {PerfWrite.class, PerfRead.class, PerfInject.class}, synopsisSubcommandLabel = "OPERATION")
 public final class PerfCommand implements Runnable {
     @Spec
     private CommandSpec spec;

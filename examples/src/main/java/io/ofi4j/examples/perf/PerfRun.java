@@ -53,39 +53,39 @@ abstract class PerfRun implements Callable<Integer> {
     @Option(names = "--keep", description = "With --server: serve one client after the other.")
     private boolean keep;
 
-    @Option(names = {"-B",
-            "--source-port"}, paramLabel = "PORT", converter = Numbers.ListeningPort.class, description = "With --server: the port to listen on, 0 for any. Without it "
-                    + DEFAULT_PORT + ".")
+    @Option(names = {"-B", "--source-port"}, paramLabel = "PORT", converter = Numbers.ListeningPort.class,
+            description = "With --server: the port to listen on, 0 for any. Without it " + DEFAULT_PORT + ".")
     private Integer sourcePort;
 
-    @Option(names = {"-P",
-            "--destination-port"}, paramLabel = "PORT", converter = Numbers.Port.class, description = "With HOST: the server's port. Without it "
-                    + DEFAULT_PORT + ".")
+    @Option(names = {"-P", "--destination-port"}, paramLabel = "PORT", converter = Numbers.Port.class,
+            description = "With HOST: the server's port. Without it " + DEFAULT_PORT + ".")
     private Integer destinationPort;
 
     @Option(names = {"-s", "--source"}, paramLabel = "ADDRESS", description = "This side's address. Without it "
             + "everything stays on the loopback address 127.0.0.1, unless -d names another device.")
     private String source;
 
-    @Option(names = {"-S",
-            "--sizes"}, paramLabel = "SIZES", converter = Sizes.Converter.class, description = "How many bytes an operation transfers: 8, or 8,4k,1m, or all (1 to 4m). "
+    @Option(names = {"-S", "--sizes"}, paramLabel = "SIZES", converter = Sizes.Converter.class,
+            description = "How many bytes an operation transfers: 8, or 8,4k,1m, or all (1 to 4m). "
                     + "Without it, a selection.")
     private Sizes sizes = Sizes.SELECTION;
 
-    @Option(names = {"-I",
-            "--iterations"}, paramLabel = "COUNT", converter = Numbers.Count.class, description = "How many operations. Without it, as many as take half a second.")
+    @Option(names = {"-I", "--iterations"}, paramLabel = "COUNT", converter = Numbers.Count.class,
+            description = "How many operations. " + "Without it, as many as take half a second.")
     private Long iterations;
 
-    @Option(names = {"-w",
-            "--warmup"}, paramLabel = "COUNT", converter = Numbers.CountOrNone.class, description = "How many operations go before, unmeasured. Without it, as many as take 0.3 seconds.")
+    @Option(names = {"-w", "--warmup"}, paramLabel = "COUNT", converter = Numbers.CountOrNone.class,
+            description = "How many operations go before, unmeasured. "
+                    + "Without it, as many as take a second at the first size and 0.3 seconds at others.")
     private Long warmUp;
 
-    @Option(names = {"-W",
-            "--window"}, paramLabel = "COUNT", converter = Numbers.Window.class, description = "How many operations are in flight, 1 to 4096. Without it 1: the latency is that of one operation.")
+    @Option(names = {"-W", "--window"}, paramLabel = "COUNT", converter = Numbers.Window.class,
+            description = "How many operations are in flight, 1 to 4096. "
+                    + "Without it 1: the latency is that of one operation.")
     private int window = 1;
 
-    @Option(names = {"-v",
-            "--verify"}, description = "Verify the data, in a pass of its own: every operation has random "
+    @Option(names = {"-v", "--verify"},
+            description = "Verify the data, in a pass of its own: every operation has random "
                     + "contents, and every byte and the guard bytes around it are checked.")
     private boolean verify;
 
@@ -97,8 +97,9 @@ abstract class PerfRun implements Callable<Integer> {
             + "or the provider's own where it lacks that.")
     private ProgressChoice progress;
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class, description = "How long to wait for the peer, and for anything to move. Without it "
-            + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
+    @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
+            description = "How long to wait for the peer, and for anything to move. " + "Without it "
+                    + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 
     @Option(names = "--json", description = "Print one JSON object a line for each size.")

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses use
- * the loopback address, unless the user names an address or a domain.
+ * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses
+ * use the loopback address, unless the user names an address or a domain.
  */
 final class ProviderChoice {
     private static final String LOOPBACK = "127.0.0.1";

@@ -8,36 +8,23 @@ import io.ofi4j.examples.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class TwoProcessesTest {
-    private static Set<Path> before;
-
-    private static Set<Path> sharedMemory() {
+    /** Files of shared memory that belong to a process: shm names them after its id. */
+    private static void requireNothingLeft(Forked... processes) {
         try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
-            return files.collect(Collectors.toSet());
+            List<String> names = files.map(file -> file.getFileName().toString()).toList();
+            for (Forked process : processes) {
+                assertThat(names).noneMatch(name -> name.startsWith(process.process().pid() + ":"));
+            }
         } catch (IOException e) {
             throw new AssertionError(e);
         }
-    }
-
-    @BeforeAll
-    static void look() {
-        before = sharedMemory();
-    }
-
-    @AfterAll
-    static void nothingIsLeftBehind() {
-        String ours = "ofi4j"; // what other processes make meanwhile is theirs
-        assertThat(sharedMemory().stream().filter(file -> !before.contains(file)).map(Path::toString)
-                .filter(name -> name.contains(ours))).isEmpty();
     }
 
     @ParameterizedTest
@@ -55,6 +42,7 @@ class TwoProcessesTest {
                 assertThat(row.get("mode").getAsString()).isEqualTo("two processes");
             });
             assertThat(server.await().succeeded().out()).contains("served the client at 127.0.0.1:");
+            requireNothingLeft(server);
         }
     }
 
@@ -82,6 +70,7 @@ class TwoProcessesTest {
             client.process().destroy();
             server.await().failed(1, "The client at 127.0.0.1:", "closed the connection before it was done");
             client.await();
+            requireNothingLeft(server, client);
         }
     }
 
@@ -96,6 +85,8 @@ class TwoProcessesTest {
             Run run = client.await();
             assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
             assertThat(run.err()).startsWith("ofi4j: ").doesNotContain("\tat ");
+            server.await();
+            requireNothingLeft(server, client);
         }
     }
 
