@@ -67,6 +67,21 @@ final class Discovery {
                     : "Of capabilities, " + lacking) + " cannot be had of " + who + " with endpoint type "
                     + hints.endpointType() + "; it has " + offered + ".";
         }
+        FabricHints capable = typed.capabilities(hints.capabilities().toArray(Capability[]::new));
+        if (libfabric.infoOrNothing(capable.threading(hints.threading())).isEmpty()) {
+            return "Threading model " + hints.threading() + " is not offered by " + who + "; ask for another.";
+        }
+        FabricHints progressing = capable.threading(hints.threading()).controlProgress(hints.controlProgress())
+                .dataProgress(hints.dataProgress());
+        if (libfabric.infoOrNothing(progressing).isEmpty()) {
+            return "Control progress " + hints.controlProgress() + " and data progress " + hints.dataProgress()
+                    + " together are not offered by " + who + "; leave one UNSPECIFIED.";
+        }
+        if (hints.node().isPresent() || hints.service().isPresent()) {
+            return "Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
+                    + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + who
+                    + ": is it an address of " + (hints.isSource() ? "this" : "a reachable") + " machine?";
+        }
         return "Nothing matches: " + hints + ". Ask for less, or list what there is with Libfabric.providers().";
     }
 

@@ -56,6 +56,16 @@ public final class FabricInfo {
         return handle.addressFormat();
     }
 
+    /** {@return the name of that kind of address, such as {@code SOCKADDR_IN}} */
+    public String addressFormatName() {
+        return Attributes.addressFormatName(addressFormat());
+    }
+
+    /** {@return the name of the wire protocol, such as {@code RXM}} */
+    public String protocolName() {
+        return Attributes.protocolName(endpoint.protocol());
+    }
+
     /** {@return what it offers for outgoing operations} */
     public TransmitAttributes transmit() {
         return transmit;

@@ -121,7 +121,7 @@ public final class Libfabric {
         for (Capability capability : hints.capabilities()) {
             if (!capability.isKnownTo(version)) {
                 throw new UnsupportedOperationException(
-                        "capability " + capability + " needs libfabric 2.0 or newer; this is " + version);
+                        "capability " + capability + " needs libfabric 2.0 or newer; this is " + version + ".");
             }
             capabilities |= capability.bit();
         }

@@ -81,6 +81,22 @@ class DiscoveryTest {
     }
 
     @Test
+    void aSourceAddressThatIsNotThisMachinesIsNamed() {
+        assertThatThrownBy(
+                () -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("no.such.host.invalid", null)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("no.such.host.invalid")
+                .hasMessageContaining("source");
+    }
+
+    @Test
+    void numbersHaveTheNamesThatLibfabricGivesThem() {
+        assertThat(TestProviders.info("tcp;ofi_rxm").addressFormatName()).isEqualTo("SOCKADDR_IN");
+        assertThat(TestProviders.info("tcp;ofi_rxm").protocolName()).isEqualTo("RXM");
+        assertThat(TestProviders.info("shm").addressFormatName()).isEqualTo("ADDR_STR");
+        assertThat(TestProviders.info("shm").protocolName()).isEqualTo("SHM");
+    }
+
+    @Test
     void namesThatAreNoneAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().provider(""));
         assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().domain("a\0b"));

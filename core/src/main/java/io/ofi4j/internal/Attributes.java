@@ -10,6 +10,7 @@ import io.ofi4j.ReceiveAttributes;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.TransmitAttributes;
 import io.ofi4j.Version;
+import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
@@ -25,6 +26,16 @@ public final class Attributes {
     /** A size_t as a long: SIZE_MAX, which stands for no limit, as the largest there is. */
     private static long size(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
+    }
+
+    /** The name of an address format, without its prefix. */
+    public static String addressFormatName(int format) {
+        return FabricCalls.fi_tostr(format, fabric_h.FI_TYPE_ADDR_FORMAT()).replaceFirst("^FI_", "");
+    }
+
+    /** The name of a wire protocol, without its prefix. */
+    public static String protocolName(int protocol) {
+        return FabricCalls.fi_tostr(protocol, fabric_h.FI_TYPE_PROTOCOL()).replaceFirst("^FI_PROTO_", "");
     }
 
     public static TransmitAttributes transmit(InfoHandle info) {

@@ -15,6 +15,7 @@ public final class Errno {
     public static final int EMSGSIZE = 90;
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
+    public static final int EADDRNOTAVAIL = 99;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTUNREACH = 113;

@@ -30,6 +30,13 @@ public final class FabricCalls {
         return LibC.string(fabric_h.fi_strerror(errno));
     }
 
+    /** fi_tostr of a 32-bit value. */
+    static String fi_tostr(int value, int type) {
+        try (Arena arena = Arena.ofConfined()) {
+            return LibC.string(fabric_h.fi_tostr(arena.allocateFrom(JAVA_INT, value), type));
+        }
+    }
+
     /** What fi_getinfo gave: its status, and copies of what it found. */
     public record Found(int status, List<InfoHandle> infos) {
     }

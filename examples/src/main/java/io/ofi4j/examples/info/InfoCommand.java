@@ -6,7 +6,6 @@ import io.ofi4j.FabricHints;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.ThreadingModel;
-import io.ofi4j.examples.Filter;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;
@@ -57,7 +56,7 @@ public final class InfoCommand implements Runnable {
         if (environment) {
             new Parameters(libfabric, provider).print(out, json);
         } else {
-            List<FabricInfo> infos = Filter.byFabric(Filter.byDomain(libfabric.info(hints()), domain), fabric);
+            List<FabricInfo> infos = libfabric.info(hints());
             if (json) {
                 out.println(InfoJson.of(libfabric, infos));
             } else if (verbose) {

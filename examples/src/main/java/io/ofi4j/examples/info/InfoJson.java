@@ -37,8 +37,8 @@ final class InfoJson {
         json.add("capabilities", value(info.capabilities()));
         json.addProperty("capabilityBits", info.capabilityBits());
         json.addProperty("modeBits", info.modeBits());
-        json.addProperty("addressFormat", Details.addressFormat(info));
-        json.addProperty("protocolName", Details.protocol(info));
+        json.addProperty("addressFormat", info.addressFormatName());
+        json.addProperty("protocolName", info.protocolName());
         json.add("transmit", value(info.transmit()));
         json.add("receive", value(info.receive()));
         json.add("endpoint", value(info.endpoint()));

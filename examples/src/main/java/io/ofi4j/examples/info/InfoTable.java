@@ -26,7 +26,7 @@ final class InfoTable {
     }
 
     private static List<String> row(FabricInfo info) {
-        return List.of(info.endpoint().type().name(), Details.protocol(info), Details.addressFormat(info),
+        return List.of(info.endpoint().type().name(), info.protocolName(), info.addressFormatName(),
                 Objects.requireNonNullElse(info.fabric().name(), "-"),
                 Objects.requireNonNullElse(info.domain().name(), "-"));
     }

@@ -7,7 +7,6 @@ import io.ofi4j.NoProviderException;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
-import io.ofi4j.examples.Filter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
@@ -84,11 +83,8 @@ final class ProviderChoice {
         return first(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null));
     }
 
-    /** Preferably the one whose name is exactly what was asked for, rather than one layered on it. */
     private FabricInfo first(FabricHints hints) {
-        List<FabricInfo> infos = Filter.byDomain(libfabric.info(hints), settings.domain().orElse(null));
-        return infos.stream().filter(info -> info.provider().equals(settings.provider())).findFirst()
-                .orElse(infos.getFirst());
+        return libfabric.info(hints).getFirst();
     }
 
     private static boolean isLoopback(String host) {

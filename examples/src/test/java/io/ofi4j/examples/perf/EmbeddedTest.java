@@ -24,9 +24,6 @@ class EmbeddedTest {
     @MethodSource("providersAndOperations")
     void everythingArrives(String provider, String operation) {
         String sizes = operation.equals("inject") ? "0,1,8,63" : "0,1,8,63,4k,65537";
-        if (provider.equals("udp;ofi_rxd") && operation.equals("read")) {
-            sizes = sizes.substring(2); // a read of nothing never completes there, in libfabric 1.17
-        }
         int rows = sizes.split(",").length;
         for (String window : List.of("1", "16")) {
             Run run = Run.of("perf", operation, "-p", provider, "-v", "-S", sizes, "-I", "300", "-w", "10", "-W",
