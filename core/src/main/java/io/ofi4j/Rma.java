@@ -1,11 +1,9 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.RmaOps;
-import java.time.Duration;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Handed out by
@@ -31,39 +29,33 @@ public final class Rma {
 
     private final Endpoint endpoint;
     private final RmaOps ops;
-    private final Domain domain;
-    private final AddressVector vector;
+    private final TransferChecks checks;
     private final CompletionQueue queue;
     private final ContextSlab contexts;
     private final Guard guard;
     private final int number;
-    private final long maximumMessageSize;
-    private final long injectSize;
     /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
     private final boolean emptyReadsHang;
 
     Rma(Endpoint endpoint, RmaOps ops) {
         this.endpoint = endpoint;
         this.ops = ops;
-        this.domain = endpoint.domain;
-        this.vector = endpoint.vector();
+        this.checks = new TransferChecks(endpoint);
         this.queue = endpoint.transmitQueue();
         this.contexts = queue.contexts;
         this.guard = queue.guard;
-        this.emptyReadsHang = endpoint.info().provider().contains("ofi_rxd");
         this.number = endpoint.number;
-        this.maximumMessageSize = endpoint.info().endpoint().maximumMessageSize();
-        this.injectSize = endpoint.info().transmit().injectSize();
+        this.emptyReadsHang = endpoint.info().provider().contains("ofi_rxd");
     }
 
     /** {@return the most bytes that one operation transfers} */
     public long maximumMessageSize() {
-        return maximumMessageSize;
+        return checks.maximumMessageSize();
     }
 
     /** {@return the most bytes that an inject transfers} */
     public long injectSize() {
-        return injectSize;
+        return checks.injectSize();
     }
 
     /**
@@ -86,7 +78,7 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        check(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
             int slot = begin(local, peer, token);
@@ -119,7 +111,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            Room room = new Room("fi_write");
+            Room room = new Room(endpoint, "fi_write");
             while (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
@@ -146,11 +138,11 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        check(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
+        checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
         guard.enter();
         try {
             if (length == 0 && emptyReadsHang) {
-                requireOpen(local, peer);
+                checks.requireOpen(local, peer);
                 return queue.keep(token, READ_COMPLETION);
             }
             int slot = begin(local, peer, token);
@@ -182,7 +174,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            Room room = new Room("fi_read");
+            Room room = new Room(endpoint, "fi_read");
             while (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
@@ -209,16 +201,14 @@ public final class Rma {
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        if (length > injectSize) {
-            throw tooLong("an inject", length, injectSize);
-        }
-        check(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+        checks.requireInjectable(length);
+        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            requireOpen(local, peer);
+            checks.requireOpen(local, peer);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
-            return status == 0 || isRefused(status, "fi_inject_write");
+            return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
             guard.exit();
         }
@@ -245,37 +235,159 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            Room room = new Room("fi_inject_write");
+            Room room = new Room(endpoint, "fi_inject_write");
             while (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
                 room.make();
             }
         }
     }
 
-    /** What can be known without the guard: everything that never changes. */
-    private void check(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
-            long remoteRight, long remoteOffset) {
-        if ((offset | length | remoteOffset) < 0 || offset > local.length - length
-                || remoteOffset > remote.length() - length) {
-            throw outOfBounds(local, offset, length, remote, remoteOffset);
+    /**
+     * Starts writing to a peer's memory if there is room, and gives the peer a completion with data; fi_writedata.
+     *
+     * @param local the source; needs {@link Access#WRITE}
+     * @param offset where in it the bytes begin
+     * @param length how many bytes, 0 included
+     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
+     * @param peer whose memory
+     * @param remote the target; needs {@link Access#REMOTE_WRITE}
+     * @param remoteOffset where in it the bytes go
+     * @param token comes back with the completion
+     * @return whether the write was accepted
+     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
+     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
+     *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
+     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
+     * @throws WrongThreadException if the threading model gives the endpoint to another thread
+     * @throws FabricException if the provider refuses
+     */
+    public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
+            long remoteOffset, long token) {
+        checks.requireData(data);
+        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+        guard.enter();
+        try {
+            int slot = begin(local, peer, token);
+            return slot >= 0
+                    && end(slot,
+                            ops.fi_writedata(local.address + offset, length, local.descriptor, data, peer.fabricAddress,
+                                    remote.base() + remoteOffset, remote.key(), contexts.context(slot)),
+                            "fi_writedata");
+        } finally {
+            guard.exit();
         }
-        if ((local.accessBits & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.vector != vector || length > maximumMessageSize) {
-            throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+    }
+
+    /**
+     * Starts writing to a peer's memory, gives the peer a completion with data, and makes progress until there is room;
+     * fi_writedata.
+     *
+     * @param local the source; needs {@link Access#WRITE}
+     * @param offset where in it the bytes begin
+     * @param length how many bytes, 0 included
+     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
+     * @param peer whose memory
+     * @param remote the target; needs {@link Access#REMOTE_WRITE}
+     * @param remoteOffset where in it the bytes go
+     * @param token comes back with the completion
+     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
+     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
+     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
+     *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
+     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
+     * @throws WrongThreadException if the threading model gives the endpoint to another thread
+     * @throws FabricException if the provider refuses
+     */
+    public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
+            long remoteOffset, long token) {
+        if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
+            Room room = new Room(endpoint, "fi_writedata");
+            while (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
+                room.make();
+            }
         }
+    }
+
+    /**
+     * Writes a few bytes to a peer's memory without a completion here, if there is room, and gives the peer a completion with
+     * data; fi_inject_writedata. The local bytes may be changed at once.
+     *
+     * @param local the source; needs {@link Access#WRITE}
+     * @param offset where in it the bytes begin
+     * @param length how many bytes, 0 included
+     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
+     * @param peer whose memory
+     * @param remote the target; needs {@link Access#REMOTE_WRITE}
+     * @param remoteOffset where in it the bytes go
+     * @return whether the write was accepted
+     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
+     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
+     *         length is above {@link #injectSize}, or the data has more bytes than the provider carries
+     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
+     * @throws WrongThreadException if the threading model gives the endpoint to another thread
+     * @throws FabricException if the provider refuses
+     */
+    public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
+            RemoteRegion remote, long remoteOffset) {
+        checks.requireInjectable(length);
+        checks.requireData(data);
+        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+        guard.enter();
+        try {
+            checks.requireOpen(local, peer);
+            long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key());
+            return status == 0 || checks.isRefused(status, "fi_inject_writedata");
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Writes a few bytes to a peer's memory without a completion here, gives the peer a completion with data, and makes
+     * progress until there is room; fi_inject_writedata. The local bytes may be changed at once.
+     *
+     * @param local the source; needs {@link Access#WRITE}
+     * @param offset where in it the bytes begin
+     * @param length how many bytes, 0 included
+     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
+     * @param peer whose memory
+     * @param remote the target; needs {@link Access#REMOTE_WRITE}
+     * @param remoteOffset where in it the bytes go
+     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
+     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
+     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
+     *         length is above {@link #injectSize}, or the data has more bytes than the provider carries
+     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
+     * @throws WrongThreadException if the threading model gives the endpoint to another thread
+     * @throws FabricException if the provider refuses
+     */
+    public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
+            long remoteOffset) {
+        if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
+            Room room = new Room(endpoint, "fi_inject_writedata");
+            while (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
+                room.make();
+            }
+        }
+    }
+
+    /**
+     * {@return a prepared operation without segments, for several of them, flags, and posting again; fi_writemsg and its kin}
+     */
+    public RmaMessage message() {
+        TransmitAttributes limits = endpoint.info().transmit();
+        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
     }
 
     /** Takes a slot for an operation: its number, or -1 where all are taken. */
     private int begin(MemoryRegion local, Peer peer, long token) {
-        requireOpen(local, peer);
+        checks.requireOpen(local, peer);
         return contexts.acquire(token, number, local.number);
-    }
-
-    /** What another thread may change: looked at inside the guard. */
-    private void requireOpen(MemoryRegion local, Peer peer) {
-        if (endpoint.closed || local.state != MemoryRegion.OPEN || peer.removed || !local.isMemoryAlive()) {
-            throw closed(local, peer);
-        }
     }
 
     private boolean end(int slot, long status, String operation) {
@@ -283,76 +395,46 @@ public final class Rma {
             return true;
         }
         contexts.release(slot);
-        return isRefused(status, operation);
+        return checks.isRefused(status, operation);
     }
 
-    /** False for want of room; anything else is thrown. */
-    private boolean isRefused(long status, String operation) {
-        if (status == -Errno.EAGAIN) {
-            return false;
-        }
-        throw FabricException.of(status, operation, endpoint.info().provider());
-    }
-
-    private IllegalStateException closed(MemoryRegion local, Peer peer) {
-        if (endpoint.closed) {
-            return endpoint.closed();
-        }
-        if (peer.removed) {
-            return new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
-        }
-        return new IllegalStateException(
-                local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
-    }
-
-    private static IndexOutOfBoundsException outOfBounds(MemoryRegion local, long offset, long length,
-            RemoteRegion remote, long remoteOffset) {
-        boolean here = offset < 0 || length < 0 || offset > local.length - length;
-        return new IndexOutOfBoundsException(
-                length + " bytes at " + (here ? "" : "remote ") + "offset " + (here ? offset : remoteOffset)
-                        + " are not inside a region of " + (here ? local.length : remote.length()) + " bytes");
-    }
-
-    private IllegalArgumentException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
-            RemoteRegion remote, long remoteRight) {
-        if (length > maximumMessageSize) {
-            return tooLong("an operation", length, maximumMessageSize);
-        }
-        if (local.domain != domain) {
-            return new IllegalArgumentException("the local region is registered in another domain");
-        }
-        if (peer.vector != vector) {
-            return new IllegalArgumentException(peer + " is not in the address vector of " + endpoint);
-        }
-        boolean here = (local.accessBits & localRight) == 0;
-        return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
-                + (here ? local.access() : remote.access()) + ", which lacks "
-                + Access.setOf(here ? localRight : remoteRight));
-    }
-
-    private IllegalArgumentException tooLong(String what, long length, long limit) {
-        return new IllegalArgumentException(what + " on provider " + endpoint.info().provider() + " has at most "
-                + limit + " bytes, not " + length);
-    }
-
-    /** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
-    private final class Room {
-        private final String operation;
-        private final Duration timeout = endpoint.postTimeout();
-        private final long start = System.nanoTime();
-        private int turns;
-
-        Room(String operation) {
-            this.operation = operation;
-        }
-
-        void make() {
-            domain.progress();
-            if (++turns % 64 == 0 && System.nanoTime() - start >= timeout.toNanos()) {
-                throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
-                        + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");
+    /** Posts a message that was checked; the call says how. */
+    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
+        guard.enter();
+        try {
+            checks.requireOpen(message);
+            if (message.localLength == 0 && emptyReadsHang && call.isRead) {
+                return queue.keep(token, READ_COMPLETION);
             }
-            Waiting.YIELD.pause(turns);
+            int slot = contexts.acquire(token, number, message.regions[0].number);
+            if (slot < 0) {
+                return false;
+            }
+            if (message.localCount > 1) {
+                contexts.alsoConcerns(slot, message.furtherRegions, message.localCount - 1);
+            }
+            return end(slot, submit(message, call, contexts.context(slot)), call.operation);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
+            case READ_VECTOR -> ops.fi_readv(message.struct, context);
+        };
+    }
+
+    void post(RmaMessage message, RmaMessage.Call call, long token) {
+        if (!tryPost(message, call, token)) {
+            Room room = new Room(endpoint, call.operation);
+            while (!tryPost(message, call, token)) {
+                room.make();
+            }
         }
     }
 }

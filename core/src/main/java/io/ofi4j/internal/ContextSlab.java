@@ -20,6 +20,10 @@ public final class ContextSlab {
 
     /** Numbers per slot: the token, or the next free slot's number; then the owner. */
     private static final int FIELDS = 2;
+    /** Set in the lower half of an owner where the operation concerns further regions. */
+    private static final long SEVERAL = 0x8000_0000L;
+    /** How many regions beyond the first one operation may concern. */
+    public static final int FURTHER = 15;
 
     private final long base;
     private final int slots;
@@ -28,6 +32,8 @@ public final class ContextSlab {
      * upper half and the region's in the lower, 0 while the slot is free.
      */
     private final long[] records;
+    /** The further regions of operations on several, {@link #FURTHER} numbers a slot; made when first needed. */
+    private int[] further;
     private int firstFree;
     private int inFlight;
 
@@ -57,6 +63,19 @@ public final class ContextSlab {
         all[at] = token;
         all[at + 1] = (long) endpoint << 32 | region; // both are positive
         return slot;
+    }
+
+    /** Notes the further regions of an operation that was just begun on one: numbers, as many as are not 0. */
+    public void alsoConcerns(int slot, int[] regions, int count) {
+        if (count > FURTHER) {
+            throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions");
+        }
+        if (further == null) {
+            further = new int[slots * FURTHER];
+        }
+        System.arraycopy(regions, 0, further, slot * FURTHER, count);
+        Arrays.fill(further, slot * FURTHER + count, (slot + 1) * FURTHER, 0);
+        records[slot * FIELDS + 1] |= SEVERAL;
     }
 
     public void release(int slot) {
@@ -98,11 +117,20 @@ public final class ContextSlab {
     public int inFlightOfRegion(int region) {
         int count = 0;
         for (int slot = 0; inFlight > 0 && slot < slots; slot++) {
-            if ((int) records[slot * FIELDS + 1] == region) {
+            int first = (int) records[slot * FIELDS + 1];
+            if (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region)) {
                 count++;
             }
         }
         return count;
+    }
+
+    private boolean concerns(int slot, int first, int region) {
+        boolean found = first == region;
+        for (int i = 0; i < FURTHER; i++) {
+            found |= further[slot * FURTHER + i] == region;
+        }
+        return found;
     }
 
     /** Frees the slots of an endpoint that is gone; their tokens. */

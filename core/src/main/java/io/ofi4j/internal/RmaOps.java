@@ -7,6 +7,7 @@ import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 
 /**
  * {@code struct fi_ops_rma} of one endpoint. The function pointers are read once, which is right only after fi_enable:
@@ -20,6 +21,13 @@ public final class RmaOps {
     private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(TRANSFER);
     private static final MethodHandle LONG_TRANSFER = Downcalls.plain(TRANSFER);
     private static final MethodHandle INJECT_WRITE = Downcalls.critical(INJECT);
+    private static final MethodHandle INJECT_WRITEDATA = Downcalls.critical(INJECT.appendArgumentLayouts(JAVA_LONG));
+    private static final FunctionDescriptor TRANSFER_DATA = TRANSFER.appendArgumentLayouts(JAVA_LONG);
+    private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(TRANSFER_DATA);
+    private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(TRANSFER_DATA);
+    private static final FunctionDescriptor MESSAGE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(MESSAGE);
+    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(MESSAGE);
 
     /** A provider may copy the data inside the call. Past this many bytes it would hold up a safepoint. */
     private static final long CRITICAL_LIMIT = 64 * 1024;
@@ -29,6 +37,12 @@ public final class RmaOps {
     private final MemorySegment read;
     private final MemorySegment write;
     private final MemorySegment injectWrite;
+    private final MemorySegment readv;
+    private final MemorySegment writev;
+    private final MemorySegment readmsg;
+    private final MemorySegment writemsg;
+    private final MemorySegment writedata;
+    private final MemorySegment injectWritedata;
 
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public RmaOps(Handle endpoint) {
@@ -36,6 +50,12 @@ public final class RmaOps {
         this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read");
         this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write");
         this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write");
+        this.readv = endpoint.require(OPS, fi_ops_rma.readv$offset(), "fi_readv");
+        this.writev = endpoint.require(OPS, fi_ops_rma.writev$offset(), "fi_writev");
+        this.readmsg = endpoint.require(OPS, fi_ops_rma.readmsg$offset(), "fi_readmsg");
+        this.writemsg = endpoint.require(OPS, fi_ops_rma.writemsg$offset(), "fi_writemsg");
+        this.writedata = endpoint.require(OPS, fi_ops_rma.writedata$offset(), "fi_writedata");
+        this.injectWritedata = endpoint.require(OPS, fi_ops_rma.injectdata$offset(), "fi_inject_writedata");
     }
 
     public long fi_write(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
@@ -51,6 +71,76 @@ public final class RmaOps {
             return (long) INJECT_WRITE.invokeExact(injectWrite, endpoint, buffer, length, peer, address, key);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
+        }
+    }
+
+    public long fi_inject_writedata(long buffer, long length, long data, long peer, long address, long key) {
+        try {
+            return (long) INJECT_WRITEDATA.invokeExact(injectWritedata, endpoint, buffer, length, data, peer, address,
+                    key);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    public long fi_writedata(long buffer, long length, long descriptor, long data, long peer, long address, long key,
+            long context) {
+        try {
+            if (length <= CRITICAL_LIMIT) {
+                return (long) SHORT_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
+                        address, key, context);
+            }
+            return (long) LONG_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
+                    address, key, context);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Takes the local segments, the peer and the one remote segment from the message. */
+    public long fi_writev(RmaMessageStruct message, long context) {
+        return vector(writev, message, context);
+    }
+
+    /** Takes the local segments, the peer and the one remote segment from the message. */
+    public long fi_readv(RmaMessageStruct message, long context) {
+        return vector(readv, message, context);
+    }
+
+    public long fi_writemsg(RmaMessageStruct message, long flags) {
+        return message(writemsg, message, flags);
+    }
+
+    public long fi_readmsg(RmaMessageStruct message, long flags) {
+        return message(readmsg, message, flags);
+    }
+
+    private long vector(MemorySegment function, RmaMessageStruct message, long context) {
+        try {
+            if (message.length() <= CRITICAL_LIMIT) {
+                return (long) SHORT_TRANSFER.invokeExact(function, endpoint, message.localVector(),
+                        message.descriptors(), message.localCount(), message.peer(), message.remoteAddress(),
+                        message.remoteKey(), context);
+            }
+            return (long) LONG_TRANSFER.invokeExact(function, endpoint, message.localVector(), message.descriptors(),
+                    message.localCount(), message.peer(), message.remoteAddress(), message.remoteKey(), context);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    private long message(MemorySegment function, RmaMessageStruct message, long flags) {
+        try {
+            if (message.length() <= CRITICAL_LIMIT) {
+                return (long) SHORT_MESSAGE.invokeExact(function, endpoint, message.address(), flags);
+            }
+            return (long) LONG_MESSAGE.invokeExact(function, endpoint, message.address(), flags);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        } finally {
+            Reference.reachabilityFence(message);
         }
     }
 

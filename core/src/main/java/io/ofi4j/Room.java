@@ -1,0 +1,29 @@
+package io.ofi4j;
+
+import java.time.Duration;
+
+/** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
+final class Room {
+    private static final int TURNS_PER_CLOCK = 64;
+
+    private final Endpoint endpoint;
+    private final String operation;
+    private final Duration timeout;
+    private final long start = System.nanoTime();
+    private int turns;
+
+    Room(Endpoint endpoint, String operation) {
+        this.endpoint = endpoint;
+        this.operation = operation;
+        this.timeout = endpoint.postTimeout();
+    }
+
+    void make() {
+        endpoint.domain.progress();
+        if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= timeout.toNanos()) {
+            throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
+                    + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");
+        }
+        Waiting.YIELD.pause(turns);
+    }
+}

@@ -1,0 +1,173 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+
+/** What must hold of a transfer before native code is reached, and the exceptions that say what does not. */
+final class TransferChecks {
+    private final Endpoint endpoint;
+    private final Domain domain;
+    private final AddressVector vector;
+    private final String provider;
+    private final long maximumMessageSize;
+    private final long injectSize;
+    private final long completionDataSize;
+
+    TransferChecks(Endpoint endpoint) {
+        FabricInfo info = endpoint.info();
+        this.endpoint = endpoint;
+        this.domain = endpoint.domain;
+        this.vector = endpoint.vector();
+        this.provider = info.provider();
+        this.maximumMessageSize = info.endpoint().maximumMessageSize();
+        this.injectSize = info.transmit().injectSize();
+        this.completionDataSize = info.domain().completionDataSize();
+    }
+
+    String provider() {
+        return provider;
+    }
+
+    long maximumMessageSize() {
+        return maximumMessageSize;
+    }
+
+    long injectSize() {
+        return injectSize;
+    }
+
+    /** What can be known without the guard: everything that never changes. */
+    void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
+            long remoteRight, long remoteOffset) {
+        if ((offset | length | remoteOffset) < 0 || offset > local.length - length
+                || remoteOffset > remote.length() - length) {
+            throw outOfBounds(local, offset, length, remote, remoteOffset);
+        }
+        if ((local.accessBits & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
+                || peer.vector != vector || length > maximumMessageSize) {
+            throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+        }
+    }
+
+    /** What another thread may change: looked at inside the guard. */
+    void requireOpen(MemoryRegion local, Peer peer) {
+        if (endpoint.closed || local.state != MemoryRegion.OPEN || peer.removed || !local.isMemoryAlive()) {
+            throw closed(local, peer);
+        }
+    }
+
+    void requireInjectable(long length) {
+        if (length > injectSize) {
+            throw tooLong("an inject", length, injectSize);
+        }
+    }
+
+    void requireData(long data) {
+        if (completionDataSize < Long.BYTES && data >>> completionDataSize * Byte.SIZE != 0) {
+            throw badData(data);
+        }
+    }
+
+    void requireDomain(MemoryRegion local) {
+        if (local.domain != domain) {
+            throw new IllegalArgumentException("the local region is registered in another domain");
+        }
+    }
+
+    void requireVector(Peer peer) {
+        if (peer.vector != vector) {
+            throw new IllegalArgumentException(peer + " is not in the address vector of " + endpoint);
+        }
+    }
+
+    /** As {@link #require}, for what was checked in part when the message was prepared. */
+    void require(RmaMessage message, long localRight, long remoteRight) {
+        if (message.peer == null || message.localCount == 0 || message.remoteCount == 0
+                || message.localLength != message.remoteLength) {
+            throw incomplete(message);
+        }
+        if ((message.flags & OperationFlag.INJECT.bit()) != 0) {
+            requireInjectable(message.localLength);
+        }
+        if (message.localLength > maximumMessageSize) {
+            throw tooLong("an operation", message.localLength, maximumMessageSize);
+        }
+        if ((message.localRights & localRight) == 0 || (message.remoteRights & remoteRight) == 0) {
+            boolean here = (message.localRights & localRight) == 0;
+            throw new IllegalArgumentException("a " + (here ? "local" : "remote") + " segment's region lacks "
+                    + Access.setOf(here ? localRight : remoteRight));
+        }
+    }
+
+    void requireOpen(RmaMessage message) {
+        for (int i = 0; i < message.localCount; i++) {
+            requireOpen(message.regions[i], message.peer);
+        }
+    }
+
+    /** False for want of room; anything else is thrown. */
+    boolean isRefused(long status, String operation) {
+        if (status == -Errno.EAGAIN) {
+            return false;
+        }
+        throw FabricException.of(status, operation, provider);
+    }
+
+    private static IllegalStateException incomplete(RmaMessage message) {
+        if (message.peer == null) {
+            return new IllegalStateException("say whose memory the message is for, with peer(...)");
+        }
+        return new IllegalStateException("the message has " + message.localCount + " local segments of "
+                + message.localLength + " bytes together and " + message.remoteCount + " remote segments of "
+                + message.remoteLength + ": both must be there, and the bytes as many");
+    }
+
+    private IllegalStateException closed(MemoryRegion local, Peer peer) {
+        if (endpoint.closed) {
+            return endpoint.closed();
+        }
+        if (peer.removed) {
+            return new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
+        }
+        return new IllegalStateException(
+                local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
+    }
+
+    private RuntimeException badData(long data) {
+        if (completionDataSize == 0) {
+            return new UnsupportedOperationException("completion data is not offered by the provider " + provider);
+        }
+        return new IllegalArgumentException("completion data of provider " + provider + " has " + completionDataSize
+                + " bytes, too few for 0x" + Long.toHexString(data));
+    }
+
+    private static IndexOutOfBoundsException outOfBounds(MemoryRegion local, long offset, long length,
+            RemoteRegion remote, long remoteOffset) {
+        boolean here = offset < 0 || length < 0 || offset > local.length - length;
+        return here
+                ? outOfBounds("", offset, length, local.length)
+                : outOfBounds("remote ", remoteOffset, length, remote.length());
+    }
+
+    static IndexOutOfBoundsException outOfBounds(String where, long offset, long length, long size) {
+        return new IndexOutOfBoundsException(
+                length + " bytes at " + where + "offset " + offset + " are not inside a region of " + size + " bytes");
+    }
+
+    private IllegalArgumentException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
+            RemoteRegion remote, long remoteRight) {
+        if (length > maximumMessageSize) {
+            return tooLong("an operation", length, maximumMessageSize);
+        }
+        requireDomain(local);
+        requireVector(peer);
+        boolean here = (local.accessBits & localRight) == 0;
+        return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
+                + (here ? local.access() : remote.access()) + ", which lacks "
+                + Access.setOf(here ? localRight : remoteRight));
+    }
+
+    private IllegalArgumentException tooLong(String what, long length, long limit) {
+        return new IllegalArgumentException(
+                what + " on provider " + provider + " has at most " + limit + " bytes, not " + length);
+    }
+}

@@ -1,0 +1,293 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The calls of fi_rma beyond plain write, read and inject: vectors, flags, prepared operations, and data for the peer. */
+@Timeout(120)
+class RmaCallsTest {
+    private static final int LENGTH = 4096;
+
+    private final Random random = new Random(7);
+
+    /** What the far side's queue was told of peers' writes. */
+    private static List<Long> pollForData(Pair pair, int count) {
+        List<Long> data = new ArrayList<>();
+        Waiting.YIELD.until(() -> {
+            pair.pollNear();
+            pair.farQueue.poll((token, flags, length, value) -> {
+                if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
+                    assertThat(token).isEqualTo(CompletionHandler.NO_TOKEN);
+                    data.add(value);
+                }
+            }, 64);
+            return data.size() >= count;
+        }, Pair.DEADLINE);
+        return data;
+    }
+
+    private byte[] fill(MemoryRegion region) {
+        byte[] bytes = new byte[Math.toIntExact(region.length())];
+        random.nextBytes(bytes);
+        MemorySegment.copy(bytes, 0, region.segment(), JAVA_BYTE, 0, bytes.length);
+        return bytes;
+    }
+
+    private static void awaitBytes(Pair pair, MemoryRegion region, byte[] expected) {
+        Waiting.YIELD.until(() -> {
+            pair.poll();
+            return region.segment().mismatch(MemorySegment.ofArray(expected)) == -1;
+        }, Pair.DEADLINE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aWriteWithDataTellsTheTarget(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            byte[] sent = fill(source);
+            long data = pair.domain.info().domain().completionDataSize() == 8 ? 0x1122334455667788L : 0x11223344L;
+
+            pair.rma().writeData(source, 0, LENGTH, data, pair.far, target.remote(), 0, 5);
+            assertThat(pollForData(pair, 1)).containsExactly(data);
+            pair.awaitCompletions(1);
+
+            assertThat(pair.completed).containsExactly(5L);
+            assertThat(target.segment().toArray(JAVA_BYTE)).isEqualTo(sent);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anInjectWithDataTellsTheTarget(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            byte[] sent = fill(source);
+
+            pair.rma().injectWriteData(source, 0, 8, 77, pair.far, target.remote(), 0);
+            assertThat(pollForData(pair, 1)).containsExactly(77L);
+
+            assertThat(pair.completed).isEmpty();
+            assertThat(target.segment().toArray(JAVA_BYTE)).isEqualTo(sent);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void scatteredSegmentsGoOutInOneOperationAndComeBack(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion one = pair.domain.allocate(100, Access.WRITE, Access.READ);
+                MemoryRegion two = pair.domain.allocate(100, Access.WRITE, Access.READ);
+                MemoryRegion there = pair.domain.allocate(60, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            byte[] first = fill(one);
+            byte[] second = fill(two);
+            RmaMessage message = pair.rma().message().peer(pair.far);
+            assertThat(message.localLimit()).as("segments that %s takes", provider).isGreaterThanOrEqualTo(2);
+            message.local(one, 10, 20).local(two, 50, 40).remote(there.remote(), 0, 60);
+            byte[] expected = new byte[60];
+            System.arraycopy(first, 10, expected, 0, 20);
+            System.arraycopy(second, 50, expected, 20, 40);
+
+            message.writeVector(1);
+            pair.awaitToken(1);
+            awaitBytes(pair, there, expected);
+            one.segment().fill((byte) 0);
+            two.segment().fill((byte) 0);
+            message.readVector(2);
+            pair.awaitToken(2);
+            assertThat(one.segment().asSlice(10, 20).toArray(JAVA_BYTE))
+                    .isEqualTo(java.util.Arrays.copyOf(expected, 20));
+            assertThat(two.segment().asSlice(50, 40).toArray(JAVA_BYTE))
+                    .isEqualTo(java.util.Arrays.copyOfRange(expected, 20, 60));
+            assertThat(one.segment().get(JAVA_BYTE, 9)).isZero();
+            assertThat(one.segment().get(JAVA_BYTE, 30)).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void segmentsAreScatteredAtTheTargetAsFarAsTheProviderTakesThem(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
+                MemoryRegion there = pair.domain.allocate(256, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            byte[] sent = fill(source);
+            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 64);
+            int parts = Math.min(4, message.remoteLimit());
+            int size = 64 / parts;
+            byte[] expected = new byte[256];
+            for (int part = 0; part < parts; part++) {
+                message.remote(there.remote(), part * 64L, size);
+                System.arraycopy(sent, part * size, expected, part * 64, size);
+            }
+
+            message.write(1);
+            pair.awaitToken(1);
+            awaitBytes(pair, there, expected);
+            source.segment().fill((byte) 0);
+            message.read(2);
+            pair.awaitToken(2);
+
+            assertThat(source.segment().toArray(JAVA_BYTE)).isEqualTo(sent);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aPreparedOperationIsPostedAgainAfterAFieldHasChanged(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(80, Access.REMOTE_WRITE)) {
+            byte[] sent = fill(source);
+            RmaMessage message = pair.rma().message().peer(pair.far);
+            for (int i = 0; i < 10; i++) {
+                message.clear().local(source, i * 8L, 8).remote(target.remote(), 72 - i * 8L, 8).write(i);
+                pair.awaitToken(i);
+            }
+            byte[] expected = new byte[80];
+            for (int i = 0; i < 10; i++) {
+                System.arraycopy(sent, i * 8, expected, 72 - i * 8, 8);
+            }
+            awaitBytes(pair, target, expected);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void deliveryCompleteMeansThatTheBytesAreThere(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, LENGTH)
+                    .remote(target.remote(), 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE);
+            for (int i = 0; i < 20; i++) {
+                byte[] sent = fill(source);
+                message.write(i);
+                pair.awaitToken(i);
+
+                assertThat(target.segment().mismatch(MemorySegment.ofArray(sent))).as("round %d", i).isEqualTo(-1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = OperationFlag.class, names = {"MORE", "INJECT", "INJECT_COMPLETE", "TRANSMIT_COMPLETE"})
+    void everyOtherFlagIsTaken(OperationFlag flag) {
+        for (String provider : TestProviders.rma().toList()) {
+            try (Pair pair = new Pair(provider);
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                byte[] sent = fill(source);
+                RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
+                        8);
+                message.flags(flag).write(1);
+                message.flags().write(2); // what MORE has announced
+                pair.awaitCompletions(2);
+
+                assertThat(pair.errors).as(provider).isEmpty();
+                assertThat(pair.completed).as(provider).containsExactlyInAnyOrder(1L, 2L);
+                awaitBytes(pair, target, sent);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aMessageCarriesDataWithItsFlag(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0, 8)
+                    .flags(OperationFlag.REMOTE_CQ_DATA).data(99).write(3);
+
+            assertThat(pollForData(pair, 1)).containsExactly(99L);
+        }
+    }
+
+    @Test
+    void aRegionBehindTheFirstSegmentStaysUntilTheOperationHasCompleted() {
+        int large = 16 << 20;
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion one = pair.domain.allocate(large, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(2L * large, Access.REMOTE_WRITE)) {
+            MemoryRegion two = pair.domain.allocate(large, Access.WRITE);
+            pair.rma().message().peer(pair.far).local(one, 0, large).local(two, 0, large)
+                    .remote(target.remote(), 0, 2L * large).write(1);
+            assertThat(two.operationsInFlight()).isEqualTo(1);
+
+            two.close();
+
+            assertThat(two.segment().scope().isAlive()).isTrue();
+            pair.awaitToken(1);
+            assertThat(two.segment().scope().isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void aMessageThatIsNotCompleteOrNotAllowedIsRefused() {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion large = pair.domain.allocate(1 << 20, Access.WRITE, Access.REMOTE_WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            RmaMessage message = pair.rma().message();
+            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("peer");
+            message.peer(pair.far);
+            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("segments");
+            message.local(source, 0, 8).remote(target.remote(), 0, 7);
+            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("as many");
+            message.remote(target.remote(), 7, 1);
+            assertThatIllegalArgumentException().isThrownBy(() -> message.tryRead(1)).withMessageContaining("lacks");
+            assertThatIllegalArgumentException().isThrownBy(() -> message.tryWriteVector(1))
+                    .withMessageContaining("one remote segment, not 2");
+            assertThatThrownBy(() -> message.local(source, LENGTH, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> message.remote(target.remote(), -1, 1))
+                    .isInstanceOf(IndexOutOfBoundsException.class).hasMessageContaining("remote");
+            assertThatIllegalArgumentException().isThrownBy(() -> {
+                for (int i = 0; i < 100; i++) {
+                    message.local(source, 0, 1);
+                }
+            }).withMessageContaining("and no more");
+            message.clear().local(large, 0, 1 << 20).remote(large.remote(), 0, 1 << 20).flags(OperationFlag.INJECT);
+            assertThatIllegalArgumentException().isThrownBy(() -> message.tryWrite(1))
+                    .withMessageContaining("an inject");
+            message.flags();
+            MemoryRegion closed = pair.domain.allocate(8, Access.WRITE);
+            closed.close();
+            message.clear().local(closed, 0, 8).remote(target.remote(), 0, 8);
+            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("closed");
+            assertThat(pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void dataThatTheProviderWouldCutIsRefused() {
+        FabricInfo info = TestProviders.info("shm");
+        assertThat(info.domain().completionDataSize()).isPositive();
+        try (Pair pair = new Pair("udp;ofi_rxd");
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            long size = pair.domain.info().domain().completionDataSize();
+            if (size < Long.BYTES) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.rma().tryWriteData(source, 0, 8, -1, pair.far, target.remote(), 0, 1))
+                        .withMessageContaining("too few");
+            } else {
+                assertThat(size).isEqualTo(Long.BYTES);
+            }
+        }
+    }
+}
