@@ -219,6 +219,24 @@ class RmaCallsTest {
     }
 
     @Test
+    void aFenceIsTakenByTheProviderThatHasIt() {
+        FabricHints hints = TestProviders.hints("sockets").capabilities(Capability.RMA, Capability.FENCE);
+        try (Pair pair = new Pair(hints);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE, Access.READ);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ);
+                MemoryRegion back = pair.domain.allocate(LENGTH, Access.READ)) {
+            byte[] sent = fill(source);
+            pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 1);
+            pair.rma().message().peer(pair.far).local(back, 0, LENGTH).remote(target.remote(), 0, LENGTH)
+                    .flags(OperationFlag.FENCE).read(2);
+            pair.awaitCompletions(2);
+
+            assertThat(pair.errors).isEmpty();
+            assertThat(back.segment().mismatch(MemorySegment.ofArray(sent))).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void aRegionBehindTheFirstSegmentStaysUntilTheOperationHasCompleted() {
         int large = 16 << 20;
         try (Pair pair = new Pair("tcp;ofi_rxm");

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.Capability;
+import io.ofi4j.CompletionFlags;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
+import io.ofi4j.OperationFlag;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.bindings.fabric_h;
@@ -19,6 +21,7 @@ import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
@@ -28,6 +31,7 @@ import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fi_param;
+import io.ofi4j.bindings.fi_rma_iov;
 import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid;
@@ -64,8 +68,9 @@ class HeaderProbeTest {
             fi_ep_attr.layout(), fi_domain_attr.layout(), fi_fabric_attr.layout(), fid.layout(), fid_fabric.layout(),
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
-            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_cq_attr.layout(), fi_av_attr.layout(),
-            fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout());
+            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
+            fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
+            fi_param.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -142,7 +147,7 @@ class HeaderProbeTest {
 
     private static Map<String, Long> constants() throws IllegalAccessException {
         Map<String, Long> constants = new LinkedHashMap<>();
-        for (Class<?> type : List.of(FabricConstants.class, Errno.class)) {
+        for (Class<?> type : List.of(FabricConstants.class, CompletionFlags.class, Errno.class)) {
             for (Field field : type.getDeclaredFields()) {
                 if (Modifier.isStatic(field.getModifiers()) && field.getName().matches("[A-Z0-9_]+")) {
                     constants.put(type == Errno.class ? "FI_" + field.getName() : field.getName(), field.getLong(null));
@@ -153,6 +158,9 @@ class HeaderProbeTest {
             constants.put("FI_" + one, one.bit());
         }
         for (Access one : Access.values()) {
+            constants.put("FI_" + one, one.bit());
+        }
+        for (OperationFlag one : OperationFlag.values()) {
             constants.put("FI_" + one, one.bit());
         }
         for (MemoryRegionMode one : MemoryRegionMode.values()) {
