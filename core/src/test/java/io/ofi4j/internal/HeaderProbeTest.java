@@ -150,7 +150,8 @@ class HeaderProbeTest {
         for (Class<?> type : List.of(FabricConstants.class, CompletionFlags.class, Errno.class)) {
             for (Field field : type.getDeclaredFields()) {
                 if (Modifier.isStatic(field.getModifiers()) && field.getName().matches("[A-Z0-9_]+")) {
-                    constants.put(type == Errno.class ? "FI_" + field.getName() : field.getName(), field.getLong(null));
+                    constants.put(type == FabricConstants.class ? field.getName() : "FI_" + field.getName(),
+                            field.getLong(null));
                 }
             }
         }
