@@ -5,6 +5,8 @@ import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
@@ -17,7 +19,24 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final Children endpoints = new Children();
+    private final Map<EndpointAddress, Entry> entries = new HashMap<>();
     private boolean closed;
+
+    /**
+     * An address that libfabric knows. It is told once, however often an address is inserted: providers differ in what the
+     * second insertion gives, and shm divides by a count of peers that a second removal has spoiled.
+     */
+    static final class Entry {
+        final long fabricAddress;
+        private final EndpointAddress address;
+        /** How many peers share it; used under the vector's monitor. */
+        private int peers;
+
+        Entry(EndpointAddress address, long fabricAddress) {
+            this.address = address;
+            this.fabricAddress = fabricAddress;
+        }
+    }
 
     AddressVector(Domain domain, Handle handle) {
         this.domain = domain;
@@ -34,6 +53,12 @@ public final class AddressVector implements AutoCloseable {
 
     Children endpoints() {
         return endpoints;
+    }
+
+    /** @throws IllegalStateException if this vector is closed */
+    synchronized void bind(Endpoint endpoint) {
+        requireOpen();
+        endpoints.add(endpoint);
     }
 
     /**
@@ -53,16 +78,26 @@ public final class AddressVector implements AutoCloseable {
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
         }
+        Entry entry = entries.get(address);
+        if (entry == null) {
+            entry = new Entry(address, insertNatively(bytes));
+            entries.put(address, entry);
+        }
+        entry.peers++;
+        Peer peer = new Peer(this, entry);
+        if (isShm) {
+            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
+        }
+        return peer;
+    }
+
+    private long insertNatively(byte[] bytes) {
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, bytes);
         FabricException.check(inserted.count(), "fi_av_insert", provider());
         if (inserted.count() != 1) {
             throw FabricException.of(-Errno.EINVAL, "fi_av_insert", provider());
         }
-        Peer peer = new Peer(this, inserted.address());
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
-        }
-        return peer;
+        return inserted.address();
     }
 
     private void requireFormat(int length) {
@@ -91,17 +126,23 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalArgumentException(peer + " is not in this address vector");
         }
         peer.refuse();
+        domain.awaitPosts();
         removeNatively(peer);
     }
 
     /** Removes a peer that operations are refused to already; does nothing where this vector is closed. */
     synchronized void removeIfOpen(Peer peer) {
-        if (!closed) {
+        if (!closed && peer.isInserted) {
             removeNatively(peer);
         }
     }
 
     private void removeNatively(Peer peer) {
+        peer.isInserted = false;
+        if (--peer.entry.peers > 0) {
+            return;
+        }
+        entries.remove(peer.entry.address);
         FabricException.check(AvOps.fi_av_remove(handle, peer.fabricAddress), "fi_av_remove", provider());
     }
 

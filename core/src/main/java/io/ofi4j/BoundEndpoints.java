@@ -4,34 +4,27 @@ package io.ofi4j;
 final class BoundEndpoints {
     private final Children open = new Children();
     private int enabled;
-    private int disabled;
 
-    synchronized void bound(Endpoint endpoint) {
+    void bound(Endpoint endpoint) {
         open.add(endpoint);
-        disabled++;
     }
 
     synchronized void enabled() {
-        disabled--;
         enabled++;
     }
 
-    /** An endpoint is about to be closed. */
-    synchronized void unbind(boolean wasEnabled) {
-        if (wasEnabled) {
-            enabled--;
-        } else {
-            disabled--;
-        }
+    /** An enabled endpoint is about to be closed. */
+    synchronized void disabled() {
+        enabled--;
     }
 
     void closed(Endpoint endpoint) {
         open.remove(endpoint);
     }
 
-    /** Whether libfabric knows of some, and all are enabled. */
+    /** Whether libfabric knows of some. */
     synchronized boolean areEnabled() {
-        return enabled > 0 && disabled == 0;
+        return enabled > 0;
     }
 
     /** @throws IllegalStateException naming those that are open */

@@ -76,6 +76,19 @@ public final class CompletionQueue implements AutoCloseable {
         return endpoints;
     }
 
+    /** @throws IllegalStateException if this queue is closed */
+    void bind(Endpoint endpoint) {
+        guard.enterAsAnyone();
+        try {
+            if (closed) {
+                throw new IllegalStateException(this + " is closed");
+            }
+            endpoints.bound(endpoint);
+        } finally {
+            guard.exit();
+        }
+    }
+
     /** {@return how many operations can be in flight on this queue} */
     public int size() {
         return contexts.capacity();

@@ -214,6 +214,30 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    /** Does something while nobody uses a vector or queues. One at a time, so that no two wait for each other's queues. */
+    synchronized void undisturbed(AddressVector vector, List<CompletionQueue> itsQueues, Runnable action) {
+        synchronized (vector) {
+            int entered = 0;
+            try {
+                for (CompletionQueue queue : itsQueues) {
+                    queue.guard.enterAsAnyone();
+                    entered++;
+                }
+                action.run();
+            } finally {
+                itsQueues.subList(0, entered).forEach(queue -> queue.guard.exit());
+            }
+        }
+    }
+
+    /** Returns when whoever is posting now has posted: who posts later sees what was changed before. */
+    void awaitPosts() {
+        for (CompletionQueue queue : queues) {
+            queue.guard.enterAsAnyone();
+            queue.guard.exit();
+        }
+    }
+
     int inFlight(MemoryRegion region) {
         int inFlight = 0;
         for (CompletionQueue queue : queues) {

@@ -1,8 +1,11 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.CmOps;
+import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.Out;
 import io.ofi4j.internal.RmaOps;
 import io.ofi4j.internal.ShmFiles;
 import java.nio.file.Path;
@@ -31,6 +34,9 @@ public final class Endpoint implements AutoCloseable {
     private CompletionQueue transmitQueue;
     private CompletionQueue receiveQueue;
     private EndpointAddress address;
+    /** Whether the provider knows a vector of this endpoint. */
+    private boolean hasNativeVector;
+    private boolean enabled;
     private Path shmFile;
     private Rma rma;
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
@@ -51,45 +57,37 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds the vector whose peers this endpoint reaches; fi_ep_bind.
+     * Binds the vector whose peers this endpoint reaches; fi_ep_bind. The provider is told in {@link #enable}.
      *
      * @param peers a vector of the same domain
      * @return this endpoint
      * @throws IllegalArgumentException if the vector is another domain's
-     * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed
-     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed, or the vector is closed
      */
     public synchronized Endpoint bind(AddressVector peers) {
         requireUnbound(peers.domain(), vector);
-        FabricException.check(FidOps.fi_bind(handle, peers.handle(), 0), "fi_ep_bind(address vector)", info.provider());
+        peers.bind(this);
         vector = peers;
-        peers.endpoints().add(this);
         return this;
     }
 
     /**
-     * Binds the queue that takes this endpoint's completions; fi_ep_bind. Every operation gives one.
+     * Binds the queue that takes this endpoint's completions; fi_ep_bind. Every operation gives one. The provider is told in
+     * {@link #enable}.
      *
      * @param queue a queue of the same domain
      * @param directions whose completions; both where nothing is said
      * @return this endpoint
      * @throws IllegalArgumentException if the queue is another domain's
-     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed
-     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         Set<Direction> wanted = EnumSet.noneOf(Direction.class);
         wanted.addAll(List.of(directions.length == 0 ? Direction.values() : directions));
-        long flags = 0;
         for (Direction direction : wanted) {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
-            flags |= direction.bit();
         }
-        FabricException.check(FidOps.fi_bind(handle, queue.handle(), flags), "fi_ep_bind(completion queue)",
-                info.provider());
-        if (!queues().contains(queue)) {
-            queue.endpoints().bound(this);
-        }
+        queue.bind(this);
         if (wanted.contains(Direction.TRANSMIT)) {
             transmitQueue = queue;
         }
@@ -110,13 +108,24 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Makes the endpoint work; fi_enable. A queue for both directions, or one for each, and an address vector must be bound.
+     * Makes the endpoint work; fi_ep_bind and fi_enable. A queue for both directions, or one for each, and an address vector
+     * must be bound.
      *
      * @return this endpoint
      * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed
-     * @throws FabricException if the provider refuses
+     * @throws FabricException if the provider refuses; the endpoint is closed then
      */
-    public synchronized Endpoint enable() {
+    public Endpoint enable() {
+        try {
+            enableOrThrow();
+            return this;
+        } catch (FabricException | UnsupportedOperationException e) { // it may be bound, and would be no good to its vector
+            close();
+            throw e;
+        }
+    }
+
+    private synchronized void enableOrThrow() {
         requireOpen();
         if (vector == null || transmitQueue == null || receiveQueue == null) {
             throw new IllegalStateException("bind "
@@ -126,16 +135,35 @@ public final class Endpoint implements AutoCloseable {
         if (address != null) {
             throw new IllegalStateException(this + " is enabled already");
         }
-        FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
+        domain.undisturbed(vector, queues(), this::bindAndEnable);
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
         address = EndpointAddress.of(name.address());
-        queues().forEach(queue -> queue.endpoints().enabled());
         if (ShmNeighbours.concerns(info)) {
             shmFile = ShmFiles.remember(name.address()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(this);
         }
-        return this;
+    }
+
+    /**
+     * In one go: shm's insertions and rxm's texts of errors visit every endpoint that is bound, and end the JVM at one that is
+     * not enabled.
+     */
+    private void bindAndEnable() {
+        bind(vector.handle(), 0, "fi_ep_bind(address vector)");
+        hasNativeVector = true;
+        for (CompletionQueue queue : queues()) {
+            long flags = (queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
+                    | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
+            bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
+        }
+        FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
+        enabled = true;
+        queues().forEach(queue -> queue.endpoints().enabled());
+    }
+
+    private void bind(Handle other, long flags, String operation) {
+        FabricException.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
     }
 
     /**
@@ -235,13 +263,25 @@ public final class Endpoint implements AutoCloseable {
         if (address != null && ShmNeighbours.concerns(info)) {
             ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
         }
-        queues().forEach(queue -> queue.endpoints().unbind(address != null));
-        int status = FidOps.fi_close(handle);
+        if (enabled) {
+            queues().forEach(queue -> queue.endpoints().disabled());
+        }
+        int status = hasNativeVector ? FidOps.fi_close(handle) : closeWithoutVector();
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
         }
         release();
         FabricException.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */
+    private int closeWithoutVector() {
+        Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
+        FabricException.check(none.status(), "fi_av_open", info.provider());
+        FidOps.fi_bind(handle, none.handle(), 0);
+        int status = FidOps.fi_close(handle);
+        FidOps.fi_close(none.handle());
+        return status;
     }
 
     private void refusePosts() {

@@ -6,13 +6,17 @@ package io.ofi4j;
  */
 public final class Peer {
     final AddressVector vector;
+    final AddressVector.Entry entry;
     final long fabricAddress;
     /** Read by posting threads inside a queue's guard. */
     boolean removed;
+    /** Whether it is one of its entry's peers; used under the vector's monitor. */
+    boolean isInserted = true;
 
-    Peer(AddressVector vector, long fabricAddress) {
+    Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;
-        this.fabricAddress = fabricAddress;
+        this.entry = entry;
+        this.fabricAddress = entry.fabricAddress;
     }
 
     /** {@return libfabric's number for it, an {@code fi_addr_t}} */
