@@ -5,6 +5,7 @@ import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ShmFiles;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -24,7 +25,9 @@ public final class AddressVector implements AutoCloseable {
 
     /**
      * An address that libfabric knows. It is told once, however often an address is inserted: providers differ in what the
-     * second insertion gives, and shm divides by a count of peers that a second removal has spoiled.
+     * second insertion gives, and shm divides by a count of peers that a second removal has spoiled. Of shm it is also not
+     * removed with its last peer: what that peer has sent and this process has not worked off would lead into nowhere, and so
+     * would, on libfabric 1.x, the next insertion, which gets its place.
      */
     static final class Entry {
         final long fabricAddress;
@@ -62,7 +65,7 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts a peer; fi_av_insert. The peer need not be there yet.
+     * Inserts a peer; fi_av_insert. The peer need not be there yet, except with shm on libfabric 1.x.
      *
      * @param address where its endpoint is, from {@link Endpoint#address}
      * @return the peer, to be named in operations
@@ -77,6 +80,7 @@ public final class AddressVector implements AutoCloseable {
         boolean isShm = ShmNeighbours.concerns(domain.info());
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
+            requireThere(bytes);
         }
         Entry entry = entries.get(address);
         if (entry == null) {
@@ -89,6 +93,13 @@ public final class AddressVector implements AutoCloseable {
             ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
         }
         return peer;
+    }
+
+    /** shm of libfabric 1.x gives the place of a peer that is not there to the next one, too. */
+    private void requireThere(byte[] address) {
+        if (Libfabric.load().version().major() < 2 && ShmFiles.find(address).isEmpty()) {
+            throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
+        }
     }
 
     private long insertNatively(byte[] bytes) {
@@ -126,24 +137,22 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalArgumentException(peer + " is not in this address vector");
         }
         peer.refuse();
-        domain.awaitPosts();
-        removeNatively(peer);
+        if (!ShmNeighbours.concerns(domain.info()) && --peer.entry.peers == 0) {
+            domain.awaitPosts();
+            removeNatively(peer.entry);
+        }
     }
 
-    /** Removes a peer that operations are refused to already; does nothing where this vector is closed. */
+    /** Removes the address of an endpoint that is about to be closed, and that operations are refused to already. */
     synchronized void removeIfOpen(Peer peer) {
-        if (!closed && peer.isInserted) {
-            removeNatively(peer);
+        if (!closed && entries.get(peer.entry.address) == peer.entry) {
+            removeNatively(peer.entry);
         }
     }
 
-    private void removeNatively(Peer peer) {
-        peer.isInserted = false;
-        if (--peer.entry.peers > 0) {
-            return;
-        }
-        entries.remove(peer.entry.address);
-        FabricException.check(AvOps.fi_av_remove(handle, peer.fabricAddress), "fi_av_remove", provider());
+    private void removeNatively(Entry entry) {
+        entries.remove(entry.address);
+        FabricException.check(AvOps.fi_av_remove(handle, entry.fabricAddress), "fi_av_remove", provider());
     }
 
     /**

@@ -10,8 +10,6 @@ public final class Peer {
     final long fabricAddress;
     /** Read by posting threads inside a queue's guard. */
     boolean removed;
-    /** Whether it is one of its entry's peers; used under the vector's monitor. */
-    boolean isInserted = true;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;

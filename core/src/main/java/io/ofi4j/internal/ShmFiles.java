@@ -24,10 +24,25 @@ public final class ShmFiles {
     /**
      * Remembers the file of an endpoint.
      *
-     * @param address what fi_getname gave, {@code fi_shm://…} or {@code fi_ns://…}, ending with a zero byte
+     * @param address what fi_getname gave
      * @return the file, or nothing where the endpoint has none
      */
     public static synchronized Optional<Path> remember(byte[] address) {
+        Optional<Path> file = find(address);
+        if (file.isPresent()) {
+            hook();
+            OPEN.add(file.get());
+        }
+        return file;
+    }
+
+    /**
+     * The file of an endpoint, perhaps another process's.
+     *
+     * @param address {@code fi_shm://…} or {@code fi_ns://…}, ending with a zero byte
+     * @return the file, or nothing where there is none
+     */
+    public static Optional<Path> find(byte[] address) {
         String name = new String(address, StandardCharsets.UTF_8);
         int end = name.indexOf('\0');
         int start = name.indexOf("://");
@@ -36,12 +51,7 @@ public final class ShmFiles {
         }
         try {
             Path file = FOLDER.resolve(name.substring(start + 3, end < 0 ? name.length() : end));
-            if (!FOLDER.equals(file.getParent()) || !Files.exists(file)) {
-                return Optional.empty();
-            }
-            hook();
-            OPEN.add(file);
-            return Optional.of(file);
+            return FOLDER.equals(file.getParent()) && Files.exists(file) ? Optional.of(file) : Optional.empty();
         } catch (InvalidPathException e) {
             return Optional.empty();
         }
