@@ -95,6 +95,55 @@ class LifeCycleTest {
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
+    void anEndpointThatIsNotEnabledIsInNobodysWay(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE);
+                Endpoint unbound = pair.domain.openEndpoint();
+                Endpoint bound = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue)) {
+            Peer again = pair.vector.insert(pair.farEndpoint.address());
+            pair.rma().write(source, 0, 8, again, target.remote(), 0, 1);
+            pair.awaitToken(1);
+
+            assertThatIllegalStateException().isThrownBy(unbound::address);
+            assertThatIllegalStateException().isThrownBy(bound::address);
+        }
+    }
+
+    @Test
+    void whatIsClosedIsNotBound() {
+        try (Pair pair = new Pair("tcp;ofi_rxm"); Endpoint endpoint = pair.domain.openEndpoint()) {
+            CompletionQueue queue = pair.domain.openCompletionQueue();
+            AddressVector vector = pair.domain.openAddressVector();
+            queue.close();
+            vector.close();
+
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(queue)).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(vector)).withMessageContaining("closed");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anAddressMayBeInsertedAndRemovedManyTimes(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            for (int i = 0; i < 5; i++) {
+                Peer one = pair.vector.insert(pair.farEndpoint.address());
+                Peer two = pair.vector.insert(pair.farEndpoint.address());
+                pair.vector.remove(one);
+                pair.rma().write(source, 0, 8, two, target.remote(), 0, i);
+                pair.awaitToken(i);
+                pair.vector.remove(two);
+            }
+            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 9);
+            pair.awaitToken(9);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
     void closingAnEndpointCompletesEveryTokenExactlyOnce(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
