@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -20,6 +21,11 @@ class PeerSurvivalTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void injectingToAPeerThatHasGone(String provider) {
         survives(InjectsToAPeerThatHasGone.class, provider);
+    }
+
+    @Test
+    void closingShmEndpointsThatAreKnownWithoutBeingInserted() {
+        survives(ClosesStrangers.class, "shm");
     }
 
     static final class InjectsToAPeerThatHasGone {
@@ -64,6 +70,32 @@ class PeerSurvivalTest {
         public void onError(CompletionError error) {
             if (error.token() != NO_TOKEN) {
                 throw new AssertionError(error);
+            }
+        }
+    }
+
+    /**
+     * Two endpoints write to one whose vector knows neither, and are closed. Yet shm knows who wrote, and introduces the next
+     * endpoint to them; that one takes the place of one of both in memory, so that it takes two.
+     */
+    static final class ClosesStrangers {
+        private ClosesStrangers() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    AddressVector empty = pair.domain.openAddressVector();
+                    Endpoint target = pair.domain.openEndpoint().bind(empty).bind(pair.farQueue).enable();
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                Peer peer = pair.vector.insert(target.address());
+                pair.rma().write(source, 0, 8, peer, there.remote(), 0, 1);
+                Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                other.rma().write(source, 0, 8, peer, there.remote(), 0, 2);
+                pair.awaitCompletions(2);
+                pair.endpoint.close();
+                other.close();
+                pair.domain.openEndpoint().bind(empty).bind(pair.farQueue).enable().close();
             }
         }
     }
