@@ -1,8 +1,10 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,6 +28,21 @@ class PeerSurvivalTest {
     @Test
     void closingShmEndpointsThatAreKnownWithoutBeingInserted() {
         survives(ClosesStrangers.class, "shm");
+    }
+
+    @Test
+    void anAddressOfAnotherFamilyIsRefused() {
+        for (String provider : TestProviders.rma().filter(name -> !name.equals("shm")).toList()) {
+            try (Pair pair = new Pair(provider)) {
+                byte[] bytes = pair.farEndpoint.address().toBytes();
+                Arrays.fill(bytes, 0, 2, (byte) 77);
+                EndpointAddress forged = EndpointAddress.of(bytes);
+
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.insert(forged))
+                        .withMessageContaining("family");
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.toText(forged));
+            }
+        }
     }
 
     static final class InjectsToAPeerThatHasGone {
