@@ -1,12 +1,18 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.MrOps;
 import io.ofi4j.internal.Out;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +32,7 @@ public final class Domain implements AutoCloseable {
     private final Children children = new Children();
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private final List<MemoryRegion> closingRegions = new ArrayList<>();
+    private final EndpointRegions endpointRegions = new EndpointRegions();
     private volatile boolean regionsClosing;
     private int lastNumber;
     private boolean closed;
@@ -158,10 +165,133 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the memory is on the heap, empty or read-only, or no right is named
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed, or the memory's arena is
+     * @throws WrongThreadException if the memory is confined to another thread
      */
-    public synchronized MemoryRegion register(MemorySegment memory, Access... access) {
+    public MemoryRegion register(MemorySegment memory, Access... access) {
+        return register(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE);
+    }
+
+    /**
+     * Registers several pieces of native memory as one region for local use, addressed by its {@link MemoryRegion#parts};
+     * fi_mr_regv, fi_mr(3). As {@link #register(MemorySegment, Access...)} otherwise.
+     *
+     * @param segments off-heap memory, as many as {@link DomainAttributes#memoryRegionIovLimit} says
+     * @param access what it may be used for, at least one right
+     * @return the region, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if there are too many segments, or one is on the heap, empty or read-only
+     * @throws UnsupportedOperationException if a right is a peer's: no provider gives peers more than the first segment
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed, or an arena of the memory is
+     * @throws WrongThreadException if the memory is confined to another thread
+     */
+    public MemoryRegion register(List<MemorySegment> segments, Access... access) {
+        return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
+    }
+
+    /**
+     * Registers native memory of the caller's as its attributes say; fi_mr_regattr, fi_mr(3). As
+     * {@link #register(MemorySegment, Access...)} otherwise.
+     *
+     * @param attributes what is registered, and how
+     * @return the region, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if there are too many segments, one is on the heap, empty or read-only, no right is named,
+     *         or the requested key has too many bytes
+     * @throws UnsupportedOperationException if the provider does not offer what was asked for
+     * @throws FabricException if the provider refuses; with {@code ENOKEY} (266) if the requested key is another region's
+     * @throws IllegalStateException if this domain is closed, or an arena of the memory is
+     * @throws WrongThreadException if the memory is confined to another thread
+     */
+    public MemoryRegion register(MemoryRegionAttributes attributes) {
+        return register(attributes, Registration.Call.ATTRIBUTES);
+    }
+
+    private synchronized MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
         requireOpen();
-        return adopt(MemoryRegion.register(this, memory, access, nextNumber()));
+        return adopt(MemoryRegion.register(this, attributes, call, nextNumber()));
+    }
+
+    /**
+     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). It is unmapped when the region is closed. The file
+     * must not be made shorter until then: touching what is gone ends the process.
+     *
+     * @param file an existing file; a mode that writes makes it longer where need be
+     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
+     *        whose changes never come to the file
+     * @param offset where in the file
+     * @param length how many bytes, at least 1
+     * @param access what it may be used for, at least one right; nothing else is granted
+     * @return the region, to be closed by the caller before this domain
+     * @throws IOException if the file cannot be opened or mapped
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access)
+            throws IOException {
+        requireMappable(mode, access);
+        return adopt(FileMapping.of(file, mode, offset, length), access);
+    }
+
+    /**
+     * Maps part of an open file into memory and registers it, as {@link #map(Path, MapMode, long, long, Access...)}. The channel
+     * may be closed at once.
+     *
+     * @param channel the file, open for what the mode does
+     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE}
+     * @param offset where in the file
+     * @param length how many bytes, at least 1
+     * @param access what it may be used for, at least one right; nothing else is granted
+     * @return the region, to be closed by the caller before this domain
+     * @throws IOException if the file cannot be mapped
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
+            throws IOException {
+        requireMappable(mode, access);
+        return adopt(FileMapping.of(channel, mode, offset, length), access);
+    }
+
+    /** Before the file is touched. */
+    private void requireMappable(MapMode mode, Access[] access) {
+        requireOpen();
+        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
+    }
+
+    private MemoryRegion adopt(FileMapping mapping, Access[] access) {
+        return adopt(MemoryRegion.own(this, mapping.memory(), mapping.arena(), MemoryKind.FILE, access, nextNumber()));
+    }
+
+    /**
+     * Turns a peer's raw key into a region that operations can be aimed at; fi_mr_map_raw, fi_mr(3). Needed where the provider's
+     * {@link MemoryRegionMode} has RAW.
+     *
+     * @param key what the peer's {@link MemoryRegion#rawKey} gave
+     * @return the region and its key, to be closed by the caller before this domain
+     * @throws UnsupportedOperationException if the provider has no raw keys
+     * @throws FabricException if libfabric reports an error
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized MappedKey mapRawKey(RawKey key) {
+        requireOpen();
+        MrOps.Mapped mapped = MrOps.fi_mr_map_raw(handle, key.base(), key.key());
+        requireOffered(mapped.status(), "fi_mr_map_raw");
+        MappedKey result = new MappedKey(this, key.withKey(mapped.key()));
+        children.add(result);
+        return result;
+    }
+
+    /** A call that few providers have says so itself. */
+    void requireOffered(int status, String operation) {
+        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
+            throw new UnsupportedOperationException(operation + " is not offered by the provider " + info.provider());
+        }
+        FabricException.check(status, operation, info.provider());
+    }
+
+    EndpointRegions endpointRegions() {
+        return endpointRegions;
     }
 
     private MemoryRegion adopt(MemoryRegion region) {
@@ -199,6 +329,9 @@ public final class Domain implements AutoCloseable {
         children.remove(child);
         if (child instanceof CompletionQueue queue) {
             queues.remove(queue);
+        }
+        if (child instanceof MemoryRegion region) {
+            endpointRegions.forget(region);
         }
     }
 
@@ -248,9 +381,13 @@ public final class Domain implements AutoCloseable {
 
     /** Finishes a region that takes no new operations, now or when its last operation has completed. */
     synchronized void finishWhenIdle(MemoryRegion region) {
+        finishLater(region);
+        finishIdleRegions();
+    }
+
+    synchronized void finishLater(MemoryRegion region) {
         closingRegions.add(region);
         regionsClosing = true; // before looking, so that a completion between the look and the return looks again
-        finishIdleRegions();
     }
 
     boolean hasClosingRegions() {

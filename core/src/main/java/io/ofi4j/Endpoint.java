@@ -143,6 +143,9 @@ public final class Endpoint implements AutoCloseable {
             shmFile = ShmFiles.remember(name.address()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(this);
         }
+        synchronized (domain) {
+            domain.endpointRegions().enabled(this);
+        }
     }
 
     /**
@@ -213,6 +216,10 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
+    Handle handle() {
+        return handle;
+    }
+
     AddressVector vector() {
         return vector;
     }
@@ -265,6 +272,9 @@ public final class Endpoint implements AutoCloseable {
         }
         if (enabled) {
             queues().forEach(queue -> queue.endpoints().disabled());
+        }
+        synchronized (domain) {
+            domain.endpointRegions().closing(this);
         }
         int status = hasNativeVector ? FidOps.fi_close(handle) : closeWithoutVector();
         if (transmitQueue != null) {

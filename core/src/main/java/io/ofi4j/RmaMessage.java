@@ -92,7 +92,9 @@ public final class RmaMessage {
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
         if ((offset | length) < 0 || offset > region.length - length) {
-            throw TransferChecks.outOfBounds("", offset, length, region.length);
+            throw region.hasSeveralSegments()
+                    ? region.several()
+                    : TransferChecks.outOfBounds("", offset, length, region.length);
         }
         if (localCount == localLimit) {
             throw new IllegalArgumentException("provider " + checks.provider() + " takes " + localLimit

@@ -140,8 +140,11 @@ final class TransferChecks {
                 + " bytes, too few for 0x" + Long.toHexString(data));
     }
 
-    private static IndexOutOfBoundsException outOfBounds(MemoryRegion local, long offset, long length,
-            RemoteRegion remote, long remoteOffset) {
+    private static RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
+            long remoteOffset) {
+        if (local.hasSeveralSegments()) {
+            return local.several();
+        }
         boolean here = offset < 0 || length < 0 || offset > local.length - length;
         return here
                 ? outOfBounds("", offset, length, local.length)

@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 /** The error numbers of fi_errno(3) that this layer tells apart; libfabric returns them negated. */
 public final class Errno {
+    public static final int EPERM = 1;
     public static final int EIO = 5;
     public static final int ENOENT = 2;
     public static final int EAGAIN = 11;
@@ -21,6 +22,7 @@ public final class Errno {
     public static final int EHOSTUNREACH = 113;
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;
+    public static final int ETOOSMALL = 257;
     public static final int EAVAIL = 259;
     public static final int ENOKEY = 266;
 

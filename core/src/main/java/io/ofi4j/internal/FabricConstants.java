@@ -8,6 +8,8 @@ public final class FabricConstants {
     public static final long FI_RMA = 1L << 2;
     public static final long FI_READ = 1L << 8;
     public static final long FI_COMPLETION = 1L << 24;
+    public static final long FI_RMA_PMEM = 1L << 49;
+    public static final long FI_RMA_EVENT = 1L << 56;
     public static final long FI_SOURCE = 1L << 57;
 
     public static final long FI_CONTEXT = 1L << 59;

@@ -27,4 +27,10 @@ public final class FidOps {
         return SignalGuard.call(
                 () -> fi_ops.control.invoke(function, object.pointer(), fabric_h.FI_ENABLE(), MemorySegment.NULL));
     }
+
+    /** An FI_* command of an object, whose argument is a struct or a number. */
+    static int control(Handle object, int command, MemorySegment argument, String call) {
+        MemorySegment function = object.require(OPS, fi_ops.control$offset(), call);
+        return fi_ops.control.invoke(function, object.pointer(), command, argument);
+    }
 }

@@ -21,6 +21,10 @@ import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_mr_attr;
+import io.ofi4j.bindings.fi_mr_map_raw;
+import io.ofi4j.bindings.fi_mr_modify;
+import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
@@ -41,6 +45,7 @@ import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
 import io.ofi4j.bindings.fid_fabric;
 import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.iovec;
 import io.ofi4j.bindings.libc.sigaction;
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
@@ -70,14 +75,17 @@ class HeaderProbeTest {
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
             fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout());
+            fi_param.layout(), fi_mr_attr.layout(), fi_mr_modify.layout(), fi_mr_raw_attr.layout(),
+            fi_mr_map_raw.layout(), iovec.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
             "fi_domain_attr.progress", "fi_cq_err_entry.src_addr", "fi_ops_av.insert_auth_key",
             "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED",
-            "FI_TAGGED_DIRECTED_RECV", "FI_TAGGED_MULTI_RECV", "FI_EXACT_DIRECTED_RECV");
-    private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av");
+            "FI_TAGGED_DIRECTED_RECV", "FI_TAGGED_MULTI_RECV", "FI_EXACT_DIRECTED_RECV", "fi_mr_attr.dmabuf",
+            "fi_mr_attr.hmem_data", "fi_mr_attr.page_size", "fi_mr_attr.base_mr", "fi_mr_attr.sub_mr_cnt");
+    private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av",
+            "fi_mr_attr", "fi_mr_modify");
 
     @TempDir
     private Path folder;
@@ -178,6 +186,11 @@ class HeaderProbeTest {
         }
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
+        constants.put("FI_GET_RAW_MR", (long) fabric_h.FI_GET_RAW_MR());
+        constants.put("FI_MAP_RAW_MR", (long) fabric_h.FI_MAP_RAW_MR());
+        constants.put("FI_UNMAP_KEY", (long) fabric_h.FI_UNMAP_KEY());
+        constants.put("FI_REFRESH", (long) fabric_h.FI_REFRESH());
+        constants.put("FI_KEY_NOTAVAIL", -1L);
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
         constants.put("FI_WAIT_NONE", (long) fabric_h.FI_WAIT_NONE());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
