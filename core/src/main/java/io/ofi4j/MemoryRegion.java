@@ -123,11 +123,18 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private void meetDemands(MemoryRegionAttributes attributes) {
+        if (attributes.counter() != null) {
+            domain.requireOffered(FidOps.fi_bind(handle, attributes.counter(), Access.REMOTE_WRITE.bit()),
+                    "fi_mr_bind(counter)");
+        }
         if (demands(MemoryRegionMode.ENDPOINT)) {
             domain.endpointRegions().add(this, attributes.endpoint().orElse(null));
-        } else {
-            becomeUsable();
+            return;
         }
+        if (attributes.counter() != null && demands(MemoryRegionMode.RMA_EVENT)) {
+            FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", domain.info().provider());
+        }
+        becomeUsable();
     }
 
     private boolean demands(MemoryRegionMode mode) {

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.Handle;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,6 +20,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     private Set<Access> access = Set.of();
     private OptionalLong requestedKey = OptionalLong.empty();
     private Endpoint endpoint;
+    private Handle counter;
     private boolean persistent;
 
     private MemoryRegionAttributes(List<MemorySegment> segments) {
@@ -106,6 +108,18 @@ public final class MemoryRegionAttributes implements Cloneable {
         MemoryRegionAttributes copy = copy();
         copy.endpoint = Objects.requireNonNull(owner);
         return copy;
+    }
+
+    /** For counters: a copy whose remote writes one counts, which must outlive the region. */
+    MemoryRegionAttributes countedBy(Handle openCounter) {
+        MemoryRegionAttributes copy = copy();
+        copy.counter = openCounter;
+        return copy;
+    }
+
+    /** The counter of remote writes, or null. */
+    Handle counter() {
+        return counter;
     }
 
     /** {@return the memory} */

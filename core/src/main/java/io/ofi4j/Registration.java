@@ -131,6 +131,10 @@ final class Registration {
             throw new UnsupportedOperationException("persistent memory is not offered by the provider " + provider
                     + ": ask for Capability.RMA_PMEM in FabricHints");
         }
+        if (wanted.counter() != null && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
+            throw new UnsupportedOperationException("counting what peers write is not offered by the provider "
+                    + provider + ": ask for Capability.RMA_EVENT in FabricHints");
+        }
         if (wanted.endpoint().isPresent() && wanted.endpoint().get().domain != domain) {
             throw new IllegalArgumentException("the region's endpoint is of another domain");
         }
@@ -142,6 +146,9 @@ final class Registration {
 
     private Handle open() {
         long flags = wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0;
+        if (wanted.counter() != null && has(MemoryRegionMode.RMA_EVENT)) {
+            flags |= FabricConstants.FI_RMA_EVENT;
+        }
         Out out = null;
         if (wanted.requestedKey().isPresent()) {
             long key = wanted.requestedKey().getAsLong();
