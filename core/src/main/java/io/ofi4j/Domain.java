@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
@@ -85,18 +84,27 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an address vector; fi_av_open, fi_av(3).
+     * Opens an address vector of the provider's preference; see {@link #openAddressVector(AddressVectorAttributes)}.
      *
      * @return the vector, to be closed by the caller before this domain
+     */
+    public AddressVector openAddressVector() {
+        return openAddressVector(AddressVectorAttributes.defaults());
+    }
+
+    /**
+     * Opens an address vector; fi_av_open, fi_av(3).
+     *
+     * @param attributes what it shall be like
+     * @return the vector, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if it is to be shared and has no count, or read-only and has no name
+     * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
      */
-    public synchronized AddressVector openAddressVector() {
+    public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
-        int preferred = info.domain().addressVectorType();
-        Out out = DomainOps.fi_av_open(handle, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, 0);
-        FabricException.check(out.status(), "fi_av_open", info.provider());
-        AddressVector vector = new AddressVector(this, out.handle());
+        AddressVector vector = AddressVectors.open(this, attributes);
         children.add(vector);
         return vector;
     }

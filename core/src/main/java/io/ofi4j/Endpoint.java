@@ -138,7 +138,7 @@ public final class Endpoint implements AutoCloseable {
         domain.undisturbed(vector, queues(), this::bindAndEnable);
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
-        address = EndpointAddress.of(name.address());
+        address = EndpointAddress.of(name.address(), info.addressFormat());
         if (ShmNeighbours.concerns(info)) {
             shmFile = ShmFiles.remember(name.address()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(this);

@@ -13,6 +13,7 @@ public final class Errno {
     public static final int ENOSYS = 38;
     public static final int ENODATA = 61;
     public static final int EMSGSIZE = 90;
+    public static final int ENOPROTOOPT = 92;
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
@@ -21,7 +22,9 @@ public final class Errno {
     public static final int EHOSTUNREACH = 113;
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;
+    public static final int EOPBADSTATE = 258;
     public static final int EAVAIL = 259;
+    public static final int EBADFLAGS = 260;
     public static final int ENOKEY = 266;
 
     private Errno() {

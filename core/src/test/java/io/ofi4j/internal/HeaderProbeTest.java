@@ -3,14 +3,19 @@ package io.ofi4j.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
+import io.ofi4j.AddressVectorType;
 import io.ofi4j.Capability;
 import io.ofi4j.CompletionFlags;
+import io.ofi4j.CompletionOrder;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
+import io.ofi4j.MessageOrder;
 import io.ofi4j.OperationFlag;
 import io.ofi4j.ProgressModel;
+import io.ofi4j.ResourceManagement;
 import io.ofi4j.ThreadingModel;
+import io.ofi4j.TrafficClass;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
@@ -176,6 +181,21 @@ class HeaderProbeTest {
         for (ProgressModel one : ProgressModel.values()) {
             put(constants, "FI_PROGRESS_", one, one.value());
         }
+        for (AddressVectorType one : AddressVectorType.values()) {
+            put(constants, "FI_AV_", one, one.value());
+        }
+        for (ResourceManagement one : ResourceManagement.values()) {
+            put(constants, "FI_RM_", one, one.value());
+        }
+        for (TrafficClass one : TrafficClass.values()) {
+            put(constants, "FI_TC_", one, one.value());
+        }
+        for (MessageOrder one : MessageOrder.values()) {
+            constants.put("FI_ORDER_" + one, one.bit());
+        }
+        constants.put("FI_ORDER_STRICT", CompletionOrder.STRICT.bits());
+        constants.put("FI_ORDER_DATA", CompletionOrder.DATA.bits());
+        constants.put("FI_SYNC_ERR", fabric_h.FI_SYNC_ERR());
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
