@@ -223,7 +223,8 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireHere(peer);
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
-        if (found.status() == -Errno.ENODATA) { // ofi_rxd does not find the first address that it was told
+        // ofi_rxd does not find the first address that it was told; shm of libfabric 2.x leaves out the address's prefix.
+        if (found.status() == -Errno.ENODATA || ShmNeighbours.concerns(domain.info())) {
             return peer.entry.address;
         }
         FabricException.check(found.status(), "fi_av_lookup", provider());

@@ -6,6 +6,7 @@ import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +27,7 @@ public final class Domain implements AutoCloseable {
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private final List<MemoryRegion> closingRegions = new ArrayList<>();
     private volatile boolean regionsClosing;
+    private volatile ProgressThread progressThread;
     private int lastNumber;
     private boolean closed;
 
@@ -177,6 +179,40 @@ public final class Domain implements AutoCloseable {
         return region;
     }
 
+    /**
+     * Starts a thread that makes progress on this domain's queues; see {@link #startProgress(Duration)}. It pauses
+     * {@link ProgressThread#DEFAULT_PAUSE} at a time.
+     *
+     * @return the thread, to be closed by the caller before this domain
+     */
+    public ProgressThread startProgress() {
+        return startProgress(ProgressThread.DEFAULT_PAUSE);
+    }
+
+    /**
+     * Starts a thread that makes progress on all queues of this domain, those that are opened later included, so that peers are
+     * served while the application polls nothing.
+     *
+     * @param pause how long it rests between two rounds; nothing makes it the fastest, and takes a processor
+     * @return the thread, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if the pause is below nothing, or above a second
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is running, or this
+     *         domain is closed
+     */
+    public synchronized ProgressThread startProgress(Duration pause) {
+        requireOpen();
+        if (info.domain().threading() != ThreadingModel.SAFE) {
+            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, and " + this + " has "
+                    + info.domain().threading() + ": ask for SAFE, or poll");
+        }
+        if (progressThread != null) {
+            throw new IllegalStateException(this + " already has " + progressThread);
+        }
+        progressThread = new ProgressThread(this, pause, this::progress);
+        children.add(progressThread);
+        return progressThread;
+    }
+
     /** A number for an endpoint or a region; never 0, which marks a free slot. */
     private int nextNumber() {
         lastNumber = lastNumber == Integer.MAX_VALUE ? 1 : lastNumber + 1;
@@ -208,6 +244,13 @@ public final class Domain implements AutoCloseable {
         if (child instanceof CompletionQueue queue) {
             queues.remove(queue);
         }
+        if (child == progressThread) {
+            forgetProgressThread();
+        }
+    }
+
+    private synchronized void forgetProgressThread() {
+        progressThread = null;
     }
 
     /**

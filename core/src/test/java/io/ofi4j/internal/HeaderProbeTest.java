@@ -7,6 +7,8 @@ import io.ofi4j.AddressVectorType;
 import io.ofi4j.Capability;
 import io.ofi4j.CompletionFlags;
 import io.ofi4j.CompletionOrder;
+import io.ofi4j.DevicePeerToPeer;
+import io.ofi4j.EndpointOption;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
@@ -17,6 +19,7 @@ import io.ofi4j.ResourceManagement;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.TrafficClass;
 import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_alias;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
 import io.ofi4j.bindings.fi_cq_attr;
@@ -32,6 +35,7 @@ import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fi_ops_ep;
 import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fi_ops_rma;
@@ -75,12 +79,15 @@ class HeaderProbeTest {
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
             fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout());
+            fi_param.layout(), fi_ops_ep.layout(), fi_alias.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
             "fi_domain_attr.progress", "fi_cq_err_entry.src_addr", "fi_ops_av.insert_auth_key",
             "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED",
+            "FI_OPT_CUDA_API_PERMITTED", "FI_OPT_SHARED_MEMORY_PERMITTED", "FI_OPT_MAX_MSG_SIZE",
+            "FI_OPT_MAX_TAGGED_SIZE", "FI_OPT_MAX_RMA_SIZE", "FI_OPT_MAX_ATOMIC_SIZE", "FI_OPT_INJECT_MSG_SIZE",
+            "FI_OPT_INJECT_TAGGED_SIZE", "FI_OPT_INJECT_RMA_SIZE", "FI_OPT_INJECT_ATOMIC_SIZE",
             "FI_TAGGED_DIRECTED_RECV", "FI_TAGGED_MULTI_RECV", "FI_EXACT_DIRECTED_RECV");
     private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av");
 
@@ -196,6 +203,17 @@ class HeaderProbeTest {
         constants.put("FI_ORDER_STRICT", CompletionOrder.STRICT.bits());
         constants.put("FI_ORDER_DATA", CompletionOrder.DATA.bits());
         constants.put("FI_SYNC_ERR", fabric_h.FI_SYNC_ERR());
+        for (DevicePeerToPeer one : DevicePeerToPeer.values()) {
+            constants.put("FI_HMEM_P2P_" + one, (long) one.ordinal());
+        }
+        for (Field field : EndpointOption.class.getFields()) {
+            EndpointOption<?> option = (EndpointOption<?>) field.get(null);
+            constants.put("FI_OPT_" + option, (long) option.number());
+        }
+        constants.put("FI_OPT_ENDPOINT", (long) fabric_h.FI_OPT_ENDPOINT());
+        constants.put("FI_ALIAS", (long) fabric_h.FI_ALIAS());
+        constants.put("FI_GETOPSFLAG", (long) fabric_h.FI_GETOPSFLAG());
+        constants.put("FI_SETOPSFLAG", (long) fabric_h.FI_SETOPSFLAG());
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
