@@ -255,10 +255,22 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    /** Removes the address of an endpoint that is about to be closed, and that operations are refused to already. */
-    synchronized void removeIfOpen(Peer peer) {
-        if (!closed && entries.get(peer.entry.address) == peer.entry) {
-            removeNatively(peer.entry);
+    /**
+     * Makes libfabric forget an shm endpoint that is about to be closed, and that operations are refused to already. It may
+     * be known though nobody inserted it: shm takes in whoever sends something. Only a known one can be removed.
+     */
+    synchronized void forget(EndpointAddress address) {
+        if (closed) {
+            return;
+        }
+        Entry entry = entries.get(address);
+        if (entry != null) {
+            removeNatively(entry);
+            return;
+        }
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
+        if (inserted.has(0)) {
+            removeNatively(new Entry(address, inserted.addresses()[0]));
         }
     }
 
