@@ -77,6 +77,10 @@ final class Discovery {
             return "Control progress " + hints.controlProgress() + " and data progress " + hints.dataProgress()
                     + " together are not offered by " + who + "; leave one UNSPECIFIED.";
         }
+        if (!hints.attributes().isEmpty()
+                && libfabric.infoOrNothing(progressing.attributes(hints.attributes())).isEmpty()) {
+            return "The attributes " + hints.attributes() + " together are not offered by " + who + "; ask for less.";
+        }
         if (hints.node().isPresent() || hints.service().isPresent()) {
             return "Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
                     + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + who

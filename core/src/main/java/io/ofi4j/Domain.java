@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -34,6 +35,7 @@ public final class Domain implements AutoCloseable {
     private final List<MemoryRegion> closingRegions = new ArrayList<>();
     private final EndpointRegions endpointRegions = new EndpointRegions();
     private volatile boolean regionsClosing;
+    private volatile ProgressThread progressThread;
     private int lastNumber;
     private boolean closed;
 
@@ -92,18 +94,27 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an address vector; fi_av_open, fi_av(3).
+     * Opens an address vector of the provider's preference; see {@link #openAddressVector(AddressVectorAttributes)}.
      *
      * @return the vector, to be closed by the caller before this domain
+     */
+    public AddressVector openAddressVector() {
+        return openAddressVector(AddressVectorAttributes.defaults());
+    }
+
+    /**
+     * Opens an address vector; fi_av_open, fi_av(3).
+     *
+     * @param attributes what it shall be like
+     * @return the vector, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if it is to be shared and has no count, or read-only and has no name
+     * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
      */
-    public synchronized AddressVector openAddressVector() {
+    public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
-        int preferred = info.domain().addressVectorType();
-        Out out = DomainOps.fi_av_open(handle, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, 0);
-        FabricException.check(out.status(), "fi_av_open", info.provider());
-        AddressVector vector = new AddressVector(this, out.handle());
+        AddressVector vector = AddressVectors.open(this, attributes);
         children.add(vector);
         return vector;
     }
@@ -299,6 +310,40 @@ public final class Domain implements AutoCloseable {
         return region;
     }
 
+    /**
+     * Starts a thread that makes progress on this domain's queues; see {@link #startProgress(Duration)}. It pauses
+     * {@link ProgressThread#DEFAULT_PAUSE} at a time.
+     *
+     * @return the thread, to be closed by the caller before this domain
+     */
+    public ProgressThread startProgress() {
+        return startProgress(ProgressThread.DEFAULT_PAUSE);
+    }
+
+    /**
+     * Starts a thread that makes progress on all queues of this domain, those that are opened later included, so that peers are
+     * served while the application polls nothing.
+     *
+     * @param pause how long it rests between two rounds; nothing makes it the fastest, and takes a processor
+     * @return the thread, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if the pause is below nothing, or above a second
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is running, or this
+     *         domain is closed
+     */
+    public synchronized ProgressThread startProgress(Duration pause) {
+        requireOpen();
+        if (info.domain().threading() != ThreadingModel.SAFE) {
+            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, and " + this + " has "
+                    + info.domain().threading() + ": ask for SAFE, or poll");
+        }
+        if (progressThread != null) {
+            throw new IllegalStateException(this + " already has " + progressThread);
+        }
+        progressThread = new ProgressThread(this, pause, this::progress);
+        children.add(progressThread);
+        return progressThread;
+    }
+
     /** A number for an endpoint or a region; never 0, which marks a free slot. */
     private int nextNumber() {
         lastNumber = lastNumber == Integer.MAX_VALUE ? 1 : lastNumber + 1;
@@ -333,6 +378,13 @@ public final class Domain implements AutoCloseable {
         if (child instanceof MemoryRegion region) {
             endpointRegions.forget(region);
         }
+        if (child == progressThread) {
+            forgetProgressThread();
+        }
+    }
+
+    private synchronized void forgetProgressThread() {
+        progressThread = null;
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -40,6 +41,9 @@ public final class Endpoint implements AutoCloseable {
     private Handle writeCounter;
     private Path shmFile;
     private Rma rma;
+    /** Whose alias this is, or null. */
+    private final Endpoint original;
+    private final Children aliases = new Children();
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
     /** Written inside the transmit queue's guard, read there by posting threads. */
     boolean closed;
@@ -50,6 +54,21 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = number;
+        this.original = null;
+    }
+
+    /** An alias, which has all but its handle in common: operations in flight are the original's. */
+    private Endpoint(Endpoint original, Handle handle) {
+        this.domain = original.domain;
+        this.handle = handle;
+        this.info = original.info;
+        this.number = original.number;
+        this.original = original;
+        this.vector = original.vector;
+        this.transmitQueue = original.transmitQueue;
+        this.receiveQueue = original.receiveQueue;
+        this.address = original.address;
+        this.postTimeout = original.postTimeout;
     }
 
     /** {@return what it was opened with} */
@@ -139,7 +158,7 @@ public final class Endpoint implements AutoCloseable {
         domain.undisturbed(vector, queues(), this::bindAndEnable);
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
-        address = EndpointAddress.of(name.address());
+        address = EndpointAddress.of(name.address(), info.addressFormat());
         if (ShmNeighbours.concerns(info)) {
             shmFile = ShmFiles.remember(name.address()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(this);
@@ -211,6 +230,43 @@ public final class Endpoint implements AutoCloseable {
         return rma;
     }
 
+    /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
+    public EndpointOptions options() {
+        return new EndpointOptions(this);
+    }
+
+    /** {@return what this endpoint tells of itself once it is enabled, and lets be changed; fi_control} */
+    public EndpointControl control() {
+        return new EndpointControl(this);
+    }
+
+    /**
+     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. Its operations go through the same queues, and
+     * are in flight until they complete or this endpoint is closed, even where the alias is closed before. Of the software
+     * providers only {@code sockets} offers it.
+     *
+     * @param levels the default flags, as {@link EndpointControl#defaultFlags(Set)} takes them
+     * @return the alias, to be closed by the caller before this endpoint
+     * @throws IllegalArgumentException if there are other flags
+     * @throws UnsupportedOperationException if the provider has no aliases
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this endpoint is not enabled, or closed
+     */
+    public synchronized Endpoint alias(Set<OperationFlag> levels) {
+        Endpoint alias = new Endpoint(this, control().alias(levels));
+        aliases.add(alias);
+        return alias;
+    }
+
+    /** Does something with the handle, which is not closed meanwhile. */
+    synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
+        requireOpen();
+        if (enabledOnly) {
+            address();
+        }
+        return action.apply(handle);
+    }
+
     /**
      * Sets how long operations that wait for room, such as {@link Rma#write}, wait at most; 10 seconds at first.
      *
@@ -263,6 +319,7 @@ public final class Endpoint implements AutoCloseable {
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
      * once; regions that wait for them are deregistered.
      *
+     * @throws IllegalStateException if it has aliases that are open; they are named
      * @throws WrongThreadException if the threading model gives this endpoint to another thread
      * @throws FabricException if libfabric reports an error; the endpoint counts as closed all the same
      */
@@ -276,7 +333,12 @@ public final class Endpoint implements AutoCloseable {
             if (transmitQueue != null) {
                 transmitQueue.guard.checkThread();
             }
+            aliases.requireNone(this);
             closeBegun = true;
+        }
+        if (original != null) {
+            closeAlias();
+            return;
         }
         if (transmitQueue != null) {
             refusePosts();
@@ -300,6 +362,13 @@ public final class Endpoint implements AutoCloseable {
         }
         release();
         FabricException.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    private void closeAlias() {
+        refusePosts();
+        int status = FidOps.fi_close(handle);
+        original.aliases.remove(this);
+        FabricException.check(status, "fi_close(alias)", info.provider());
     }
 
     /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */
@@ -331,6 +400,7 @@ public final class Endpoint implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "Endpoint " + info.endpoint().type() + " of " + info.provider();
+        return (original == null ? "Endpoint " : "Alias of endpoint ") + info.endpoint().type() + " of "
+                + info.provider();
     }
 }

@@ -55,7 +55,9 @@ public class FabricException extends RuntimeException {
             case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
-            case Errno.EADDRNOTAVAIL -> " No interface of this machine has this address.";
+            case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
+                    ? " It is an address that nothing can be sent to: a wildcard, or without a port."
+                    : " No interface of this machine has this address.";
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";

@@ -26,6 +26,7 @@ public final class FabricHints implements Cloneable {
     private String node;
     private String service;
     private boolean source;
+    private AttributeHints attributes = AttributeHints.none();
 
     private FabricHints() {
     }
@@ -158,6 +159,22 @@ public final class FabricHints implements Cloneable {
         return copy;
     }
 
+    /**
+     * {@return a copy that asks for these attributes of domain and endpoints}
+     *
+     * @param wanted limits that must be met, and promises that the provider must make
+     */
+    public FabricHints attributes(AttributeHints wanted) {
+        FabricHints copy = copy();
+        copy.attributes = Objects.requireNonNull(wanted);
+        return copy;
+    }
+
+    /** {@return the attributes of domain and endpoints that are asked for} */
+    public AttributeHints attributes() {
+        return attributes;
+    }
+
     /** {@return the kind of endpoint that is asked for} */
     public EndpointType endpointType() {
         return endpointType;
@@ -231,6 +248,9 @@ public final class FabricHints implements Cloneable {
         }
         if (dataProgress != ProgressModel.UNSPECIFIED) {
             parts.add("data progress " + dataProgress);
+        }
+        if (!attributes.isEmpty()) {
+            parts.add(attributes.toString());
         }
         if (node != null || service != null) {
             parts.add((source ? "source " : "destination ") + (node == null ? "" : node)

@@ -131,9 +131,19 @@ public final class Libfabric {
                 .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
                 .memoryRegionMode(MemoryRegionMode.HANDLED).domain(hints.domain().orElse(null))
                 .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
+        attributes(struct, hints.attributes());
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
+    }
+
+    private static void attributes(Hints struct, AttributeHints asked) {
+        long messageOrder = asked.messageOrder().stream().mapToLong(MessageOrder::bit).sum();
+        long completionOrder = asked.completionOrder().stream().mapToLong(CompletionOrder::bits).sum();
+        struct.addressVectorType(asked.addressVectorType().value())
+                .resourceManagement(asked.resourceManagement().value()).trafficClass(asked.trafficClass().value())
+                .order(messageOrder, completionOrder).sizes(asked.transmitSize(), asked.receiveSize())
+                .injectSize(asked.injectSize());
     }
 
     private Version apiVersion() {

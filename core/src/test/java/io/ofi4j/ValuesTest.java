@@ -120,6 +120,41 @@ class ValuesTest {
         assertThat(address.hashCode()).isEqualTo(Arrays.hashCode(new byte[]{1, 2, 3}));
     }
 
+    @RepeatedTest(50)
+    void anAddressSurvivesEncodingAndDecoding() {
+        byte[] bytes = new byte[1 + random.nextInt(512)];
+        random.nextBytes(bytes);
+        int format = random.nextInt(20);
+
+        EndpointAddress decoded = EndpointAddress.decode(EndpointAddress.of(bytes, format).encode());
+
+        assertThat(decoded).isEqualTo(EndpointAddress.of(bytes));
+        assertThat(decoded.format()).isEqualTo(format);
+    }
+
+    @Test
+    void everyFlippedBitOfAnAddressIsNoticed() {
+        byte[] encoded = EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2).encode();
+        for (int bit = 0; bit < encoded.length * Byte.SIZE; bit++) {
+            byte[] damaged = encoded.clone();
+            damaged[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            assertThatIllegalArgumentException().as("bit %d", bit).isThrownBy(() -> EndpointAddress.decode(damaged));
+        }
+        for (int length = 0; length < encoded.length; length++) {
+            byte[] cut = Arrays.copyOf(encoded, length);
+            assertThatIllegalArgumentException().as("length %d", length).isThrownBy(() -> EndpointAddress.decode(cut));
+        }
+    }
+
+    @Test
+    void anotherEncodingOfAnAddressIsNamed() {
+        byte[] encoded = EndpointAddress.of(new byte[]{1}, 2).encode();
+        encoded[5] = 9;
+
+        assertThatIllegalArgumentException().isThrownBy(() -> EndpointAddress.decode(encoded))
+                .withMessageContaining("format 9").withMessageContaining("same release");
+    }
+
     @Test
     void versionsCompareByNumber() {
         assertThat(new Version(1, 17)).isLessThan(new Version(2, 1)).isGreaterThan(new Version(1, 9));

@@ -32,18 +32,32 @@ public final class DomainOps {
         }
     }
 
+    /** Opens an address vector of the provider's making; see {@link #fi_av_open(Handle, VectorAttributes)}. */
+    public static Out fi_av_open(Handle domain, int type, long count) {
+        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false));
+    }
+
     /**
-     * Opens an address vector.
+     * {@code struct fi_av_attr}.
      *
      * @param type an {@code enum fi_av_type}
      * @param count how many addresses are expected; 0 leaves it to the provider
+     * @param name null where it is not shared
      */
-    public static Out fi_av_open(Handle domain, int type, long count) {
+    public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
+            boolean readOnly) {
+    }
+
+    public static Out fi_av_open(Handle domain, VectorAttributes wanted) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.av_open$offset(), "fi_av_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_av_attr.allocate(arena);
-            fi_av_attr.type(attributes, type);
-            fi_av_attr.count(attributes, count);
+            fi_av_attr.type(attributes, wanted.type);
+            fi_av_attr.count(attributes, wanted.count);
+            fi_av_attr.ep_per_node(attributes, wanted.endpointsPerNode);
+            fi_av_attr.rx_ctx_bits(attributes, wanted.receiveContextBits);
+            fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
+            fi_av_attr.flags(attributes, wanted.readOnly ? FabricConstants.FI_READ : 0);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.av_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
             return Out.of(status, out, domain.provider());

@@ -14,6 +14,7 @@ public final class Errno {
     public static final int ENOSYS = 38;
     public static final int ENODATA = 61;
     public static final int EMSGSIZE = 90;
+    public static final int ENOPROTOOPT = 92;
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
@@ -23,7 +24,9 @@ public final class Errno {
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;
     public static final int ETOOSMALL = 257;
+    public static final int EOPBADSTATE = 258;
     public static final int EAVAIL = 259;
+    public static final int EBADFLAGS = 260;
     public static final int ENOKEY = 266;
 
     private Errno() {

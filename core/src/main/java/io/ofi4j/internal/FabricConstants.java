@@ -17,8 +17,12 @@ public final class FabricConstants {
     public static final long FI_RX_CQ_DATA = 1L << 56;
 
     public static final int FI_AV_TABLE = 2;
+    public static final int FI_SOCKADDR = 1;
     public static final int FI_SOCKADDR_IN = 2;
     public static final int FI_SOCKADDR_IN6 = 3;
+    public static final int FI_ADDR_STR = 9;
+    /** What stands where an address was not inserted. */
+    public static final long FI_ADDR_NOTAVAIL = -1;
 
     private FabricConstants() {
     }

@@ -80,10 +80,12 @@ public final class InfoHandle {
         return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
     }
 
-    /** Up to the last field that libfabric 1.17 has. */
+    /** Up to the last field that libfabric 1.17 has, where it is not 2.0 or newer. */
     MemorySegment domain() {
         return fi_info.domain_attr(info)
-                .reinterpret(fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
+                .reinterpret(FabricCalls.isTwo()
+                        ? fi_domain_attr.sizeof()
+                        : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
     }
 
     MemorySegment fabric() {
