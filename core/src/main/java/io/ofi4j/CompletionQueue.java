@@ -33,6 +33,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final Arena arena;
     /** What polls hand out is read into these, tokens put in the place of contexts; the first serves all but contention. */
     private CqOps[] batches;
+    private final CqOps first;
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
@@ -48,7 +49,8 @@ public final class CompletionQueue implements AutoCloseable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        this.batches = new CqOps[]{new CqOps(handle, BATCH)};
+        this.first = new CqOps(handle, BATCH);
+        this.batches = new CqOps[]{first};
         this.asideOps = new CqOps(handle, BATCH);
     }
 
@@ -121,25 +123,42 @@ public final class CompletionQueue implements AutoCloseable {
             throw badLimit(limit);
         }
         Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
-        CqOps batch;
-        int count;
+        CqOps batch = first;
+        boolean single = false;
+        int count = 0;
+        long token = 0;
+        long flags = 0;
+        long length = 0;
+        long data = 0;
         guard.enter();
         try {
-            batch = batches[0];
             if (attention || batch.isBusy()) {
                 batch = idleBatch();
                 count = takeKept(batch, limit);
             } else {
-                count = read(batch, limit);
+                long found = batch.fi_cq_read(Math.min(limit, BATCH));
+                if (found == 1) { // as mostly; without the loops, and the batch is free again before the handler runs
+                    single = true;
+                    token = complete(batch.context(0));
+                    flags = batch.flags(0);
+                    length = batch.length(0);
+                    data = batch.data(0);
+                } else if (found != -Errno.EAGAIN) {
+                    count = take(batch, found);
+                }
             }
-            if (count == 0) {
-                return 0;
+            if (count != 0) {
+                batch.busy();
             }
-            batch.busy();
         } finally {
             guard.exit();
         }
-        return count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
+        if (single) {
+            handler.onCompletion(token, flags, length, data);
+            finishIdleRegions();
+            return 1;
+        }
+        return count == 0 ? 0 : count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
     }
 
     /** A batch that nobody hands out: another thread, or the handler that polls, may be at the first. */
@@ -159,7 +178,11 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
     private int read(CqOps batch, int limit) {
-        long count = batch.fi_cq_read(Math.min(limit, BATCH));
+        return take(batch, batch.fi_cq_read(Math.min(limit, BATCH)));
+    }
+
+    /** Frees the slots of what a read found, and puts tokens in the place of contexts; as {@link #read}. */
+    private int take(CqOps batch, long count) {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }

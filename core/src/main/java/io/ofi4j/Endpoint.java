@@ -40,7 +40,8 @@ public final class Endpoint implements AutoCloseable {
     private Path shmFile;
     private Rma rma;
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
-    /** Written inside the transmit queue's guard, read there by posting threads. */
+    /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
+    Object realm;
     boolean closed;
     private boolean closeBegun;
 
@@ -68,6 +69,7 @@ public final class Endpoint implements AutoCloseable {
         requireUnbound(peers.domain(), vector);
         peers.bind(this);
         vector = peers;
+        realm = peers;
         return this;
     }
 
@@ -287,6 +289,7 @@ public final class Endpoint implements AutoCloseable {
     private void refusePosts() {
         transmitQueue.guard.enter();
         closed = true;
+        realm = this; // no peer's: so whether this is closed needs no look of its own
         transmitQueue.guard.exit();
     }
 

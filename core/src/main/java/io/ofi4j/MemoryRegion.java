@@ -34,8 +34,10 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     final long descriptor;
     final long accessBits;
-    /** Written by the domain's thread or under its monitor, read by posting threads inside a queue's guard. */
+    /** Written by the domain's thread or under its monitor, as is what follows. */
     int state = OPEN;
+    /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
+    long rights;
 
     private final Handle handle;
     private final MemorySegment memory;
@@ -54,6 +56,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.address = memory.address();
         this.length = memory.byteSize();
         this.accessBits = accessBits;
+        this.rights = accessBits;
         this.descriptor = MrOps.fi_mr_desc(handle);
         boolean virtual = domain.info().domain().memoryRegionMode().contains(MemoryRegionMode.VIRT_ADDR);
         this.remote = new RemoteRegion(virtual ? address : 0, length, MrOps.fi_mr_key(handle),
@@ -165,6 +168,7 @@ public final class MemoryRegion implements AutoCloseable {
                 return;
             }
             state = CLOSING;
+            rights = 0;
             domain.finishWhenIdle(this);
         }
     }

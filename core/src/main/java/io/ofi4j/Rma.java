@@ -78,10 +78,10 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            int slot = begin(local, peer, token);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0
                     && end(slot, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_write");
@@ -138,14 +138,13 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
         guard.enter();
         try {
+            checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
-                checks.requireOpen(local, peer);
                 return queue.keep(token, READ_COMPLETION);
             }
-            int slot = begin(local, peer, token);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
                     peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");
         } finally {
@@ -202,10 +201,9 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            checks.requireOpen(local, peer);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
@@ -265,10 +263,10 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            int slot = begin(local, peer, token);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0
                     && end(slot,
                             ops.fi_writedata(local.address + offset, length, local.descriptor, data, peer.fabricAddress,
@@ -334,10 +332,9 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            checks.requireOpen(local, peer);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
@@ -382,12 +379,6 @@ public final class Rma {
     public RmaMessage message() {
         TransmitAttributes limits = endpoint.info().transmit();
         return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
-    }
-
-    /** Takes a slot for an operation: its number, or -1 where all are taken. */
-    private int begin(MemoryRegion local, Peer peer, long token) {
-        checks.requireOpen(local, peer);
-        return contexts.acquire(token, number, local.number);
     }
 
     private boolean end(int slot, long status, String operation) {
