@@ -42,6 +42,8 @@ public final class CompletionQueue implements AutoCloseable {
     /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
     private boolean attention;
     private boolean closed;
+    /** Whether endpoints start operations that give no entry here when they go well; then polls that find none may free regions. */
+    private boolean selective;
 
     private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
         this.domain = domain;
@@ -91,6 +93,13 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    /** From now on, there may be operations that nobody wants to know of. */
+    void dropSilent() {
+        guard.enterAsAnyone();
+        selective = true;
+        guard.exit();
+    }
+
     /** {@return how many operations can be in flight on this queue} */
     public int size() {
         return contexts.capacity();
@@ -138,13 +147,15 @@ public final class CompletionQueue implements AutoCloseable {
             } else {
                 long found = batch.fi_cq_read(Math.min(limit, BATCH));
                 if (found == 1) { // as mostly; without the loops, and the batch is free again before the handler runs
-                    single = true;
-                    token = complete(batch.context(0));
+                    int slot = contexts.slotOf(batch.context(0));
+                    single = !contexts.isSilent(slot);
+                    token = complete(slot);
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
-                } else if (found != -Errno.EAGAIN) {
-                    count = take(batch, found);
+                }
+                if (found != -Errno.EAGAIN && !single) {
+                    count = read(batch, limit, found == 1 ? batch.fi_cq_read(Math.min(limit, BATCH)) : found);
                 }
             }
             if (count != 0) {
@@ -157,6 +168,9 @@ public final class CompletionQueue implements AutoCloseable {
             handler.onCompletion(token, flags, length, data);
             finishIdleRegions();
             return 1;
+        }
+        if (count == 0 && selective) {
+            finishIdleRegions();
         }
         return count == 0 ? 0 : count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
     }
@@ -176,20 +190,33 @@ public final class CompletionQueue implements AutoCloseable {
         return batches[batches.length - 1];
     }
 
-    /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
-    private int read(CqOps batch, int limit) {
-        return take(batch, batch.fi_cq_read(Math.min(limit, BATCH)));
+    /** Reads until there is something to hand out: how many, 0 where there is nothing more, or {@link #ERROR}. */
+    private int read(CqOps batch, int limit, long alreadyFound) {
+        long found = alreadyFound;
+        int taken = take(batch, found);
+        while (taken == 0 && found > 0) {
+            found = batch.fi_cq_read(Math.min(limit, BATCH));
+            taken = take(batch, found);
+        }
+        return taken;
     }
 
-    /** Frees the slots of what a read found, and puts tokens in the place of contexts; as {@link #read}. */
+    /** Frees the slots of what a read found, keeps what somebody wants to know of, and puts its tokens in the place of contexts. */
     private int take(CqOps batch, long count) {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }
+        int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
-            batch.context(entry, complete(batch.context(entry)));
+            int slot = contexts.slotOf(batch.context(entry));
+            if (!contexts.isSilent(slot)) {
+                batch.copy(entry, wanted);
+                batch.context(wanted++, complete(slot));
+            } else {
+                complete(slot);
+            }
         }
-        return (int) count;
+        return wanted;
     }
 
     private int readError(long status) {
@@ -205,15 +232,17 @@ public final class CompletionQueue implements AutoCloseable {
             kept.remove();
         }
         noteKept();
-        return count > 0 ? count : errors.isEmpty() ? read(batch, limit) : ERROR;
+        return count > 0
+                ? count
+                : errors.isEmpty() ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : ERROR;
     }
 
     private void noteKept() {
         attention = closed || kept.size() > 0 || !errors.isEmpty();
     }
 
-    private long complete(long context) {
-        int slot = contexts.slotOf(context);
+    /** Frees a slot, or none where it is -1; its token. */
+    private long complete(int slot) {
         if (slot < 0) {
             return CompletionHandler.NO_TOKEN;
         }
@@ -228,8 +257,8 @@ public final class CompletionQueue implements AutoCloseable {
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null) {
-            errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
-                    entry.providerErrno(), entry.providerText(), handle.provider()));
+            errors.add(new CompletionError(complete(contexts.slotOf(entry.context())), entry.flags(), entry.length(),
+                    entry.errno(), entry.providerErrno(), entry.providerText(), handle.provider()));
             attention = true;
         }
     }
@@ -333,10 +362,14 @@ public final class CompletionQueue implements AutoCloseable {
             return true;
         }
         for (int entry = 0; entry < count; entry++) {
-            kept.add(complete(asideOps.context(entry)), asideOps.flags(entry), asideOps.length(entry),
-                    asideOps.data(entry));
+            int slot = contexts.slotOf(asideOps.context(entry));
+            boolean wanted = !contexts.isSilent(slot);
+            long token = complete(slot);
+            if (wanted) {
+                kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry));
+                attention = true;
+            }
         }
-        attention = true;
         return true;
     }
 

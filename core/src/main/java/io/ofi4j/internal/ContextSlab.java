@@ -28,6 +28,8 @@ public final class ContextSlab {
     private static final long ONE = 1L << 32;
     /** Set in an owner where nobody wants to know that the operation went well. */
     private static final long SILENT = 1L << 62;
+    /** Added to an endpoint's number where nobody wants to know that the operation went well. */
+    public static final int SILENT_ENDPOINT = 1 << 30;
     /** Endpoints and regions have numbers from 1 to this one. */
     public static final int LARGEST_NUMBER = (1 << 30) - 1;
     /** Set in the lower half of an owner where the operation concerns further regions. */
@@ -98,12 +100,7 @@ public final class ContextSlab {
         free = (before & UPPER) + ONE | slot;
     }
 
-    /** Nobody wants to know that the operation which was just begun went well. */
-    public void silence(int slot) {
-        records[slot * FIELDS + 1] |= SILENT;
-    }
-
-    /** Whether that was said of an operation; its slot, or -1. */
+    /** Whether an operation was begun by a {@link #SILENT_ENDPOINT}; its slot, or -1. */
     public boolean isSilent(int slot) {
         return slot >= 0 && (records[slot * FIELDS + 1] & SILENT) != 0;
     }

@@ -4,6 +4,7 @@ import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_tx_attr;
 import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_info} to ask with, written field by field. Its strings are freed by fi_freeinfo with free(3). */
@@ -16,6 +17,11 @@ public final class Hints {
 
     public Hints capabilities(long bits) {
         fi_info.caps(info.pointer(), bits);
+        return this;
+    }
+
+    public Hints operationFlags(long bits) {
+        fi_tx_attr.op_flags(info.transmit(), bits);
         return this;
     }
 
