@@ -33,6 +33,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final Arena arena;
     /** What polls hand out is read into these, tokens put in the place of contexts; the first serves all but contention. */
     private CqOps[] batches;
+    private final CqOps first;
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
@@ -41,6 +42,8 @@ public final class CompletionQueue implements AutoCloseable {
     /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
     private boolean attention;
     private boolean closed;
+    /** Whether endpoints start operations that give no entry here when they go well; then polls that find none may free regions. */
+    private boolean selective;
 
     private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
         this.domain = domain;
@@ -48,7 +51,8 @@ public final class CompletionQueue implements AutoCloseable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        this.batches = new CqOps[]{new CqOps(handle, BATCH)};
+        this.first = new CqOps(handle, BATCH);
+        this.batches = new CqOps[]{first};
         this.asideOps = new CqOps(handle, BATCH);
     }
 
@@ -89,6 +93,13 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
+    /** From now on, there may be operations that nobody wants to know of. */
+    void dropSilent() {
+        guard.enterAsAnyone();
+        selective = true;
+        guard.exit();
+    }
+
     /** {@return how many operations can be in flight on this queue} */
     public int size() {
         return contexts.capacity();
@@ -121,25 +132,47 @@ public final class CompletionQueue implements AutoCloseable {
             throw badLimit(limit);
         }
         Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
-        CqOps batch;
-        int count;
+        CqOps batch = first;
+        boolean single = false;
+        int count = 0;
+        long token = 0;
+        long flags = 0;
+        long length = 0;
+        long data = 0;
         guard.enter();
         try {
-            batch = batches[0];
             if (attention || batch.isBusy()) {
                 batch = idleBatch();
                 count = takeKept(batch, limit);
             } else {
-                count = read(batch, limit);
+                long found = batch.fi_cq_read(Math.min(limit, BATCH));
+                if (found == 1) { // as mostly; without the loops, and the batch is free again before the handler runs
+                    int slot = contexts.slotOf(batch.context(0));
+                    single = !contexts.isSilent(slot);
+                    token = complete(slot);
+                    flags = batch.flags(0);
+                    length = batch.length(0);
+                    data = batch.data(0);
+                }
+                if (found != -Errno.EAGAIN && !single) {
+                    count = read(batch, limit, found == 1 ? batch.fi_cq_read(Math.min(limit, BATCH)) : found);
+                }
             }
-            if (count == 0) {
-                return 0;
+            if (count != 0) {
+                batch.busy();
             }
-            batch.busy();
         } finally {
             guard.exit();
         }
-        return count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
+        if (single) {
+            handler.onCompletion(token, flags, length, data);
+            finishIdleRegions();
+            return 1;
+        }
+        if (count == 0 && selective) {
+            finishIdleRegions();
+        }
+        return count == 0 ? 0 : count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
     }
 
     /** A batch that nobody hands out: another thread, or the handler that polls, may be at the first. */
@@ -157,16 +190,33 @@ public final class CompletionQueue implements AutoCloseable {
         return batches[batches.length - 1];
     }
 
-    /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
-    private int read(CqOps batch, int limit) {
-        long count = batch.fi_cq_read(Math.min(limit, BATCH));
+    /** Reads until there is something to hand out: how many, 0 where there is nothing more, or {@link #ERROR}. */
+    private int read(CqOps batch, int limit, long alreadyFound) {
+        long found = alreadyFound;
+        int taken = take(batch, found);
+        while (taken == 0 && found > 0) {
+            found = batch.fi_cq_read(Math.min(limit, BATCH));
+            taken = take(batch, found);
+        }
+        return taken;
+    }
+
+    /** Frees the slots of what a read found, keeps what somebody wants to know of, and puts its tokens in the place of contexts. */
+    private int take(CqOps batch, long count) {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }
+        int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
-            batch.context(entry, complete(batch.context(entry)));
+            int slot = contexts.slotOf(batch.context(entry));
+            if (!contexts.isSilent(slot)) {
+                batch.copy(entry, wanted);
+                batch.context(wanted++, complete(slot));
+            } else {
+                complete(slot);
+            }
         }
-        return (int) count;
+        return wanted;
     }
 
     private int readError(long status) {
@@ -182,15 +232,17 @@ public final class CompletionQueue implements AutoCloseable {
             kept.remove();
         }
         noteKept();
-        return count > 0 ? count : errors.isEmpty() ? read(batch, limit) : ERROR;
+        return count > 0
+                ? count
+                : errors.isEmpty() ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : ERROR;
     }
 
     private void noteKept() {
         attention = closed || kept.size() > 0 || !errors.isEmpty();
     }
 
-    private long complete(long context) {
-        int slot = contexts.slotOf(context);
+    /** Frees a slot, or none where it is -1; its token. */
+    private long complete(int slot) {
         if (slot < 0) {
             return CompletionHandler.NO_TOKEN;
         }
@@ -205,8 +257,8 @@ public final class CompletionQueue implements AutoCloseable {
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null) {
-            errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
-                    entry.providerErrno(), entry.providerText(), handle.provider()));
+            errors.add(new CompletionError(complete(contexts.slotOf(entry.context())), entry.flags(), entry.length(),
+                    entry.errno(), entry.providerErrno(), entry.providerText(), handle.provider()));
             attention = true;
         }
     }
@@ -310,10 +362,14 @@ public final class CompletionQueue implements AutoCloseable {
             return true;
         }
         for (int entry = 0; entry < count; entry++) {
-            kept.add(complete(asideOps.context(entry)), asideOps.flags(entry), asideOps.length(entry),
-                    asideOps.data(entry));
+            int slot = contexts.slotOf(asideOps.context(entry));
+            boolean wanted = !contexts.isSilent(slot);
+            long token = complete(slot);
+            if (wanted) {
+                kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry));
+                attention = true;
+            }
         }
-        attention = true;
         return true;
     }
 

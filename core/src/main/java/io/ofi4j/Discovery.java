@@ -68,6 +68,11 @@ final class Discovery {
                     + hints.endpointType() + "; it has " + offered + ".";
         }
         FabricHints capable = typed.capabilities(hints.capabilities().toArray(Capability[]::new));
+        OperationFlag[] flags = hints.operationFlags().toArray(OperationFlag[]::new);
+        if (libfabric.infoOrNothing(capable.operationFlags(flags)).isEmpty()) {
+            return "Operations that have the flags " + hints.operationFlags() + " by default are not offered by " + who
+                    + "; ask for others, or say them of single operations.";
+        }
         if (libfabric.infoOrNothing(capable.threading(hints.threading())).isEmpty()) {
             return "Threading model " + hints.threading() + " is not offered by " + who + "; ask for another.";
         }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
@@ -346,7 +347,7 @@ public final class Domain implements AutoCloseable {
 
     /** A number for an endpoint or a region; never 0, which marks a free slot. */
     private int nextNumber() {
-        lastNumber = lastNumber == Integer.MAX_VALUE ? 1 : lastNumber + 1;
+        lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
         return lastNumber;
     }
 

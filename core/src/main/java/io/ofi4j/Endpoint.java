@@ -45,9 +45,11 @@ public final class Endpoint implements AutoCloseable {
     private final Endpoint original;
     private final Children aliases = new Children();
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
-    /** Written inside the transmit queue's guard, read there by posting threads. */
+    /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
+    Object realm;
     boolean closed;
     private boolean closeBegun;
+    private boolean selective;
 
     Endpoint(Domain domain, Handle handle, FabricInfo info, int number) {
         this.domain = domain;
@@ -88,6 +90,7 @@ public final class Endpoint implements AutoCloseable {
         requireUnbound(peers.domain(), vector);
         peers.bind(this);
         vector = peers;
+        realm = peers;
         return this;
     }
 
@@ -115,6 +118,32 @@ public final class Endpoint implements AutoCloseable {
             receiveQueue = queue;
         }
         return this;
+    }
+
+    /**
+     * Binds the queue that takes the completions of operations which this endpoint starts, but only of those that ask for one:
+     * messages with {@link OperationFlag#COMPLETION}, and every operation where the endpoint's default operation flags have it.
+     * Others give an entry only if they fail or are canceled. Polling is needed all the same: it is what ends an operation,
+     * frees its place in the queue, and lets a closing region go. FI_SELECTIVE_COMPLETION of fi_endpoint(3).
+     *
+     * <p>libfabric is asked for every completion, and those that nobody wants are dropped when they are polled: without an entry it
+     * could not be known when an operation no longer uses its region.
+     *
+     * @param queue a queue of the same domain
+     * @return this endpoint
+     * @throws IllegalArgumentException if the queue is another domain's
+     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
+     */
+    public synchronized Endpoint bindSelective(CompletionQueue queue) {
+        bind(queue, Direction.TRANSMIT);
+        queue.dropSilent();
+        selective = true;
+        return this;
+    }
+
+    /** Whether an operation with such flags gives no entry when it goes well. */
+    boolean isSilent(long operationFlags) {
+        return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
     }
 
     private void requireUnbound(Domain theirs, Object bound) {
@@ -384,6 +413,7 @@ public final class Endpoint implements AutoCloseable {
     private void refusePosts() {
         transmitQueue.guard.enter();
         closed = true;
+        realm = this; // no peer's: so whether this is closed needs no look of its own
         transmitQueue.guard.exit();
     }
 

@@ -17,6 +17,7 @@ import java.util.Set;
 public final class FabricHints implements Cloneable {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
     private Set<Capability> capabilities = Set.of();
+    private Set<OperationFlag> operationFlags = Set.of();
     private ThreadingModel threading = ThreadingModel.SAFE;
     private ProgressModel controlProgress = ProgressModel.UNSPECIFIED;
     private ProgressModel dataProgress = ProgressModel.UNSPECIFIED;
@@ -62,6 +63,28 @@ public final class FabricHints implements Cloneable {
         Set<Capability> set = EnumSet.noneOf(Capability.class);
         set.addAll(List.of(wanted));
         copy.capabilities = set;
+        return copy;
+    }
+
+    /**
+     * {@return a copy whose endpoints carry out every operation in this way, and no longer in others; the op_flags of
+     * fi_endpoint(3)} A {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} has its own flags
+     * instead.
+     *
+     * @param everyOne flags that can be a default: {@link OperationFlag#canBeDefault}
+     * @throws IllegalArgumentException if one cannot: it says something about a single operation
+     */
+    public FabricHints operationFlags(OperationFlag... everyOne) {
+        Set<OperationFlag> set = EnumSet.noneOf(OperationFlag.class);
+        set.addAll(List.of(everyOne));
+        for (OperationFlag flag : set) {
+            if (!flag.canBeDefault()) {
+                throw new IllegalArgumentException(
+                        flag + " cannot be had by default: say it of single operations, with RmaMessage.flags");
+            }
+        }
+        FabricHints copy = copy();
+        copy.operationFlags = set;
         return copy;
     }
 
@@ -185,6 +208,15 @@ public final class FabricHints implements Cloneable {
         return capabilities.isEmpty() ? Set.of() : EnumSet.copyOf(capabilities);
     }
 
+    /** {@return how every operation is to be carried out} */
+    public Set<OperationFlag> operationFlags() {
+        return operationFlags.isEmpty() ? Set.of() : EnumSet.copyOf(operationFlags);
+    }
+
+    long operationFlagBits() {
+        return operationFlags.stream().mapToLong(OperationFlag::bit).sum();
+    }
+
     /** {@return the threading model that is asked for} */
     public ThreadingModel threading() {
         return threading;
@@ -241,6 +273,9 @@ public final class FabricHints implements Cloneable {
         }
         if (!capabilities.isEmpty()) {
             parts.add("capabilities " + capabilities);
+        }
+        if (!operationFlags.isEmpty()) {
+            parts.add("operation flags " + operationFlags);
         }
         parts.add("threading " + threading);
         if (controlProgress != ProgressModel.UNSPECIFIED) {

@@ -113,6 +113,7 @@ public final class Libfabric {
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> new FabricInfo(handle, version))
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
+                .filter(info -> (hints.operationFlagBits() & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
@@ -126,8 +127,8 @@ public final class Libfabric {
             }
             capabilities |= capability.bit();
         }
-        Hints struct = new Hints().capabilities(capabilities).mode(HANDLED_MODES)
-                .endpointType(hints.endpointType().value()).threading(hints.threading().value())
+        Hints struct = new Hints().capabilities(capabilities).operationFlags(hints.operationFlagBits())
+                .mode(HANDLED_MODES).endpointType(hints.endpointType().value()).threading(hints.threading().value())
                 .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
                 .memoryRegionMode(MemoryRegionMode.HANDLED).domain(hints.domain().orElse(null))
                 .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));

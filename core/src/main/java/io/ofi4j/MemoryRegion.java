@@ -33,8 +33,10 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     long descriptor;
     final long accessBits;
-    /** Written by the domain's thread or under its monitor, read by posting threads inside a queue's guard. */
+    /** Written by the domain's thread or under its monitor, as is what follows. */
     int state = OPEN;
+    /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
+    long rights;
 
     private final Handle handle;
     private final MemorySegment memory;
@@ -61,6 +63,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.address = several ? 0 : memory.address();
         this.length = several ? NOT_ADDRESSABLE : memory.byteSize();
         this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
+        this.rights = accessBits;
         this.whole = null;
         this.parts = several
                 ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
@@ -79,6 +82,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.address = memory.address();
         this.length = memory.byteSize();
         this.accessBits = whole.accessBits;
+        this.rights = accessBits;
         this.whole = whole;
         this.parts = List.of(this);
     }
@@ -357,9 +361,15 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
+    /** No longer open. */
     private void become(int newState) {
+        take(newState);
+        parts.forEach(part -> part.take(newState));
+    }
+
+    private void take(int newState) {
         state = newState;
-        parts.forEach(part -> part.state = newState);
+        rights = 0;
     }
 
     /** Before its endpoint is closed, which must not outlive it: deregisters it, whatever is in flight. */

@@ -8,13 +8,18 @@ public final class Peer {
     final AddressVector vector;
     final AddressVector.Entry entry;
     final long fabricAddress;
-    /** Read by posting threads inside a queue's guard. */
+    /**
+     * What it has in common with the endpoints that may reach it: their {@link Endpoint#realm} is the same object, until
+     * either is gone. Read by posting threads inside a queue's guard.
+     */
+    Object realm;
     boolean removed;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;
         this.entry = entry;
         this.fabricAddress = entry.fabricAddress;
+        this.realm = vector;
     }
 
     /** {@return libfabric's number for it, an {@code fi_addr_t}} */
@@ -25,6 +30,7 @@ public final class Peer {
     /** From now on, whoever enters a queue's guard refuses operations to it. */
     void refuse() {
         removed = true;
+        realm = null;
     }
 
     @Override

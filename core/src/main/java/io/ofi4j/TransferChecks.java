@@ -35,23 +35,19 @@ final class TransferChecks {
         return injectSize;
     }
 
-    /** What can be known without the guard: everything that never changes. */
+    /**
+     * Inside the guard, since other threads may close and remove. One comparison says that the peer is there, is in the
+     * endpoint's vector, and the endpoint is open; one that the region is open and has the right.
+     */
     void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteRight, long remoteOffset) {
         if ((offset | length | remoteOffset) < 0 || offset > local.length - length
                 || remoteOffset > remote.length() - length) {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
-        if ((local.accessBits & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.vector != vector || length > maximumMessageSize) {
+        if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
+                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
-        }
-    }
-
-    /** What another thread may change: looked at inside the guard. */
-    void requireOpen(MemoryRegion local, Peer peer) {
-        if (endpoint.closed || local.state != MemoryRegion.OPEN || peer.removed || !local.isMemoryAlive()) {
-            throw closed(local, peer);
         }
     }
 
@@ -99,8 +95,12 @@ final class TransferChecks {
     }
 
     void requireOpen(RmaMessage message) {
+        Peer peer = message.peer;
         for (int i = 0; i < message.localCount; i++) {
-            requireOpen(message.regions[i], message.peer);
+            MemoryRegion local = message.regions[i];
+            if (local.rights == 0 || peer.realm != endpoint.realm || !local.isMemoryAlive()) {
+                throw closed(local, peer);
+            }
         }
     }
 
@@ -156,7 +156,7 @@ final class TransferChecks {
                 length + " bytes at " + where + "offset " + offset + " are not inside a region of " + size + " bytes");
     }
 
-    private IllegalArgumentException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
             RemoteRegion remote, long remoteRight) {
         if (length > maximumMessageSize) {
             return tooLong("an operation", length, maximumMessageSize);
@@ -164,6 +164,9 @@ final class TransferChecks {
         requireDomain(local);
         requireVector(peer);
         boolean here = (local.accessBits & localRight) == 0;
+        if (!here && (remote.accessBits() & remoteRight) != 0) {
+            return closed(local, peer);
+        }
         return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
                 + (here ? local.access() : remote.access()) + ", which lacks "
                 + Access.setOf(here ? localRight : remoteRight));

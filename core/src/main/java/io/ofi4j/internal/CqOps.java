@@ -118,6 +118,13 @@ public final class CqOps {
         return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + DATA);
     }
 
+    /** Copies an entry over another. */
+    public void copy(int from, int to) {
+        if (from != to) {
+            put(to, context(from), flags(from), length(from), data(from));
+        }
+    }
+
     /** Makes an entry. */
     public void put(int entry, long context, long flags, long length, long data) {
         long at = entries + entry * ENTRY;

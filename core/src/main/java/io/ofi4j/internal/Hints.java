@@ -21,6 +21,11 @@ public final class Hints {
         return this;
     }
 
+    public Hints operationFlags(long bits) {
+        fi_tx_attr.op_flags(info.transmit(), bits);
+        return this;
+    }
+
     public Hints mode(long bits) {
         fi_info.mode(info.pointer(), bits);
         return this;

@@ -58,7 +58,7 @@ class ContextSlabTest {
     void anEndpointsOperationsAreReleasedTogether() {
         ContextSlab slab = new ContextSlab(arena, 8);
         for (int i = 0; i < 8; i++) {
-            slab.acquire(i, i % 2 == 0 ? 5 : Integer.MAX_VALUE, 7 + i % 2);
+            slab.acquire(i, i % 2 == 0 ? 5 : ContextSlab.LARGEST_NUMBER, 7 + i % 2);
         }
         assertThat(slab.inFlightOfRegion(7)).isEqualTo(4);
 
@@ -67,7 +67,7 @@ class ContextSlabTest {
         assertThat(slab.inFlightOfRegion(7)).isZero();
         assertThat(slab.inFlightOfRegion(8)).isEqualTo(4);
         assertThat(slab.releaseEndpoint(5)).isEmpty();
-        assertThat(slab.releaseEndpoint(Integer.MAX_VALUE)).containsExactlyInAnyOrder(1, 3, 5, 7);
+        assertThat(slab.releaseEndpoint(ContextSlab.LARGEST_NUMBER)).containsExactlyInAnyOrder(1, 3, 5, 7);
     }
 
     @RepeatedTest(20)
