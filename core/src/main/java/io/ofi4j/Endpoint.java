@@ -278,6 +278,9 @@ public final class Endpoint implements AutoCloseable {
         if (address != null && ShmNeighbours.concerns(info)) {
             ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
         }
+        if (address != null && NetConnections.concern(info)) {
+            NetConnections.end(this);
+        }
         if (enabled) {
             queues().forEach(queue -> queue.endpoints().disabled());
         }

@@ -3,7 +3,6 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +22,12 @@ class PeerSurvivalTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void injectingToAPeerThatHasGone(String provider) {
         survives(InjectsToAPeerThatHasGone.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void closingAnEndpointThatSomebodyConnectsTo(String provider) {
+        survives(ClosesWhileConnecting.class, provider);
     }
 
     @Test
@@ -53,7 +58,6 @@ class PeerSurvivalTest {
             try (Pair pair = new Pair(arguments[0]);
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                pair.endpoint.postTimeout(Duration.ofMillis(20));
                 pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
                 pair.awaitCompletions(1);
                 inject(pair, source, target);
@@ -87,6 +91,29 @@ class PeerSurvivalTest {
         public void onError(CompletionError error) {
             if (error.token() != NO_TOKEN) {
                 throw new AssertionError(error);
+            }
+        }
+    }
+
+    /** At the first write a connection is begun. */
+    static final class ClosesWhileConnecting {
+        private ClosesWhileConnecting() {
+        }
+
+        public static void main(String[] arguments) {
+            for (int polls = 0; polls < 8; polls++) {
+                try (Pair pair = new Pair(arguments[0]);
+                        MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                    pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 1);
+                    for (int poll = 0; poll < polls; poll++) {
+                        pair.poll();
+                    }
+                    pair.farEndpoint.close();
+                    for (int poll = 0; poll < TIMES; poll++) {
+                        pair.poll();
+                    }
+                }
             }
         }
     }
