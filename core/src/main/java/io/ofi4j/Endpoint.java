@@ -284,7 +284,7 @@ public final class Endpoint implements AutoCloseable {
         if (enabled) {
             queues().forEach(queue -> queue.endpoints().disabled());
         }
-        int status = hasNativeVector ? FidOps.fi_close(handle) : closeWithoutVector();
+        int status = hasNativeVector ? closeUndisturbed() : closeWithoutVector();
         if (writeCounter != null && status == 0) {
             FidOps.fi_close(writeCounter);
         }
@@ -293,6 +293,13 @@ public final class Endpoint implements AutoCloseable {
         }
         release();
         FabricException.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
+    private int closeUndisturbed() {
+        int[] status = new int[1];
+        domain.undisturbed(vector, queues(), () -> status[0] = FidOps.fi_close(handle));
+        return status[0];
     }
 
     /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */

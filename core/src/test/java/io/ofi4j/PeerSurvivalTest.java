@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +29,12 @@ class PeerSurvivalTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void closingAnEndpointThatSomebodyConnectsTo(String provider) {
         survives(ClosesWhileConnecting.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void closingAnEndpointWhileAnotherThreadPollsItsQueue(String provider) {
+        survives(ClosesWhilePolled.class, provider);
     }
 
     @Test
@@ -114,6 +121,28 @@ class PeerSurvivalTest {
                         pair.poll();
                     }
                 }
+            }
+        }
+    }
+
+    /** One thread opens and closes endpoints, the other polls the queue that they share. */
+    static final class ClosesWhilePolled {
+        private ClosesWhilePolled() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            AtomicBoolean done = new AtomicBoolean();
+            try (Pair pair = new Pair(arguments[0])) {
+                Thread poller = Thread.ofPlatform().start(() -> {
+                    while (!done.get()) {
+                        pair.queue.progress();
+                    }
+                });
+                for (int times = 0; times < TIMES; times++) {
+                    pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable().close();
+                }
+                done.set(true);
+                poller.join();
             }
         }
     }
