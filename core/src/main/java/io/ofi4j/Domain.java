@@ -400,6 +400,10 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    List<CompletionQueue> queues() {
+        return List.copyOf(queues);
+    }
+
     /** Does something while nobody uses a vector or queues. One at a time, so that no two wait for each other's queues. */
     synchronized void undisturbed(AddressVector vector, List<CompletionQueue> itsQueues, Runnable action) {
         synchronized (vector) {

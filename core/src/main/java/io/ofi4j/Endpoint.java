@@ -376,13 +376,16 @@ public final class Endpoint implements AutoCloseable {
         if (address != null && ShmNeighbours.concerns(info)) {
             ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
         }
+        if (address != null && NetConnections.concern(info)) {
+            NetConnections.end(this);
+        }
         if (enabled) {
             queues().forEach(queue -> queue.endpoints().disabled());
         }
         synchronized (domain) {
             domain.endpointRegions().closing(this);
         }
-        int status = hasNativeVector ? FidOps.fi_close(handle) : closeWithoutVector();
+        int status = hasNativeVector ? closeUndisturbed() : closeWithoutVector();
         if (writeCounter != null && status == 0) {
             FidOps.fi_close(writeCounter);
         }
@@ -398,6 +401,13 @@ public final class Endpoint implements AutoCloseable {
         int status = FidOps.fi_close(handle);
         original.aliases.remove(this);
         FabricException.check(status, "fi_close(alias)", info.provider());
+    }
+
+    /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
+    private int closeUndisturbed() {
+        int[] status = new int[1];
+        domain.undisturbed(vector, queues(), () -> status[0] = FidOps.fi_close(handle));
+        return status[0];
     }
 
     /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */
