@@ -91,9 +91,8 @@ class HeaderProbeTest {
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
             "fi_domain_attr.progress", "fi_cq_err_entry.src_addr", "fi_ops_av.insert_auth_key",
-            "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED",
-            "fi_mr_attr.dmabuf", "fi_mr_attr.hmem_data", "fi_mr_attr.page_size", "fi_mr_attr.base_mr",
-            "fi_mr_attr.sub_mr_cnt",
+            "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED", "fi_mr_attr.dmabuf",
+            "fi_mr_attr.hmem_data", "fi_mr_attr.page_size", "fi_mr_attr.base_mr", "fi_mr_attr.sub_mr_cnt",
             "FI_OPT_CUDA_API_PERMITTED", "FI_OPT_SHARED_MEMORY_PERMITTED", "FI_OPT_MAX_MSG_SIZE",
             "FI_OPT_MAX_TAGGED_SIZE", "FI_OPT_MAX_RMA_SIZE", "FI_OPT_MAX_ATOMIC_SIZE", "FI_OPT_INJECT_MSG_SIZE",
             "FI_OPT_INJECT_TAGGED_SIZE", "FI_OPT_INJECT_RMA_SIZE", "FI_OPT_INJECT_ATOMIC_SIZE",
