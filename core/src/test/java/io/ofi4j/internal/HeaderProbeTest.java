@@ -11,6 +11,7 @@ import io.ofi4j.MemoryRegionMode;
 import io.ofi4j.OperationFlag;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
+import io.ofi4j.WaitObject;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
@@ -176,10 +177,12 @@ class HeaderProbeTest {
         for (ProgressModel one : ProgressModel.values()) {
             put(constants, "FI_PROGRESS_", one, one.value());
         }
+        for (WaitObject one : WaitObject.values()) {
+            put(constants, "FI_WAIT_", one, one.value());
+        }
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
-        constants.put("FI_WAIT_NONE", (long) fabric_h.FI_WAIT_NONE());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }
