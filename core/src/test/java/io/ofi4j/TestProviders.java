@@ -7,6 +7,12 @@ import java.util.stream.Stream;
 final class TestProviders {
     private static final String CONNECTED = "MSG ";
 
+    static {
+        if (Boolean.getBoolean("ofi4j.test.garbage")) {
+            Garbage.start();
+        }
+    }
+
     private TestProviders() {
     }
 
