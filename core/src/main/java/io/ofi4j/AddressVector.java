@@ -60,6 +60,11 @@ public final class AddressVector implements AutoCloseable {
         return domain;
     }
 
+    /** Whether it is a connected endpoint's, of which libfabric knows nothing. */
+    boolean isOfConnection() {
+        return handle == null;
+    }
+
     Children endpoints() {
         return endpoints;
     }
