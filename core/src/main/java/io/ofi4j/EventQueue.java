@@ -286,10 +286,11 @@ public final class EventQueue implements AutoCloseable {
     int closing(Endpoint endpoint, Handle object, IntSupplier close) {
         lock.lock();
         try {
-            return close.getAsInt();
-        } finally {
+            int status = close.getAsInt();
             reader.remove(object);
             children.remove(endpoint);
+            return status;
+        } finally {
             lock.unlock();
         }
     }
@@ -298,13 +299,14 @@ public final class EventQueue implements AutoCloseable {
     int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
         lock.lock();
         try {
-            return close.getAsInt();
-        } finally {
+            int status = close.getAsInt(); // may refuse: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
                 reader.remove(object);
             }
             children.remove(endpoint);
+            return status;
+        } finally {
             lock.unlock();
         }
     }

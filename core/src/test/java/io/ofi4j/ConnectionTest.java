@@ -226,6 +226,8 @@ class ConnectionTest {
             Endpoint server = listener.server(listener.request());
 
             assertThatIllegalStateException().isThrownBy(listener.passive::close).withMessageContaining("accepted");
+            assertThatIllegalStateException().isThrownBy(listener.events::close)
+                    .withMessageContaining("PassiveEndpoint");
             server.connection().accept(Pair.DEADLINE);
             client.connection().awaitConnected(Pair.DEADLINE);
             listener.passive.close();
