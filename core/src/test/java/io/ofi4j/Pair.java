@@ -52,11 +52,15 @@ final class Pair implements AutoCloseable {
     }
 
     Pair(FabricHints hints) {
+        this(hints, CompletionQueueAttributes.defaults());
+    }
+
+    Pair(FabricHints hints, CompletionQueueAttributes attributes) {
         FabricInfo info = TestProviders.info(hints);
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
-        queue = domain.openCompletionQueue();
-        farQueue = domain.openCompletionQueue();
+        queue = domain.openCompletionQueue(attributes);
+        farQueue = domain.openCompletionQueue(attributes);
         vector = domain.openAddressVector();
         endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
         farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue).enable();

@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 /** The error numbers of fi_errno(3) that this layer tells apart; libfabric returns them negated. */
 public final class Errno {
+    public static final int EINTR = 4;
     public static final int EIO = 5;
     public static final int ENOENT = 2;
     public static final int EAGAIN = 11;

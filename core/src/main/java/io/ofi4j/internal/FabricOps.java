@@ -21,4 +21,13 @@ public final class FabricOps {
             return Out.of(status, out, fabric.provider());
         }
     }
+
+    /** fi_trywait of one object: 0 where a thread may block on its wait descriptor. */
+    public static int fi_trywait(Handle fabric, Handle object) {
+        MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.trywait$offset(), "fi_trywait");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_fabric.trywait.invoke(function, fabric.pointer(),
+                    arena.allocateFrom(ADDRESS, object.pointer()), 1);
+        }
+    }
 }

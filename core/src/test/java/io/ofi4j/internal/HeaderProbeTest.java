@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.Access;
 import io.ofi4j.Capability;
 import io.ofi4j.CompletionFlags;
+import io.ofi4j.CompletionFormat;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
 import io.ofi4j.OperationFlag;
+import io.ofi4j.Peer;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.WaitObject;
@@ -17,7 +19,10 @@ import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_cq_msg_entry;
+import io.ofi4j.bindings.fi_cq_tagged_entry;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
@@ -70,8 +75,8 @@ class HeaderProbeTest {
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout());
+            fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_entry.layout(), fi_cq_msg_entry.layout(),
+            fi_cq_tagged_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -171,6 +176,9 @@ class HeaderProbeTest {
         for (EndpointType one : EndpointType.values()) {
             put(constants, "FI_EP_", one, one.value());
         }
+        for (CompletionFormat one : CompletionFormat.values()) {
+            constants.put("FI_CQ_FORMAT_" + one.name().replace("MESSAGE", "MSG"), (long) one.value());
+        }
         for (ThreadingModel one : ThreadingModel.values()) {
             put(constants, "FI_THREAD_", one, one.value());
         }
@@ -182,7 +190,8 @@ class HeaderProbeTest {
         }
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
-        constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
+        constants.put("FI_AFFINITY", fabric_h.FI_AFFINITY());
+        constants.put("FI_ADDR_NOTAVAIL", Peer.ADDRESS_NOT_AVAILABLE);
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }
