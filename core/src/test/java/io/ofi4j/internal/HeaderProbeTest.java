@@ -17,6 +17,7 @@ import io.ofi4j.WaitObject;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
+import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_entry;
@@ -75,8 +76,9 @@ class HeaderProbeTest {
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_entry.layout(), fi_cq_msg_entry.layout(),
-            fi_cq_tagged_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout());
+            fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_entry.layout(),
+            fi_cq_msg_entry.layout(), fi_cq_tagged_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
+            fi_param.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -192,6 +194,7 @@ class HeaderProbeTest {
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_AFFINITY", fabric_h.FI_AFFINITY());
         constants.put("FI_ADDR_NOTAVAIL", Peer.ADDRESS_NOT_AVAILABLE);
+        constants.put("FI_CNTR_EVENTS_COMP", (long) fabric_h.FI_CNTR_EVENTS_COMP());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }
