@@ -19,6 +19,11 @@ final class BlockingRead {
     private static final int VIRTUAL_YIELDS = 100;
     private static final long VIRTUAL_PARK_NANOS = 200_000;
 
+    /** What blocks, for so many milliseconds at most; what it returns does not matter. */
+    interface Call {
+        int block(int milliseconds);
+    }
+
     /** Null where there is nothing to block on. */
     private final WaitDescriptor descriptor;
     private final String operation;
@@ -42,6 +47,12 @@ final class BlockingRead {
      * @return whether it was found; false where time is over or a signal came
      */
     boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
+        Call call = descriptor == null ? null : milliseconds -> Descriptors.poll(milliseconds, descriptor.number);
+        return until(found, mayBlock, call, deadline);
+    }
+
+    /** As the other, where something else blocks than the descriptor; null where nothing does. */
+    boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Call call, Duration deadline) {
         long start = System.nanoTime();
         long limit = TimeUnit.NANOSECONDS.convert(deadline); // the longest there is, where it is longer
         int since = begin();
@@ -58,26 +69,26 @@ final class BlockingRead {
                     return false;
                 }
                 checkInterrupt();
-                pause(mayBlock, turn, left);
+                pause(mayBlock, call, turn, left);
             }
         } finally {
             end();
         }
     }
 
-    private void pause(BooleanSupplier mayBlock, int turn, long left) {
+    private void pause(BooleanSupplier mayBlock, Call call, int turn, long left) {
         if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
                 LockSupport.parkNanos(this, Math.min(left, VIRTUAL_PARK_NANOS));
             }
-        } else if (descriptor == null) {
+        } else if (call == null) {
             Waiting.YIELD.pause(turn);
         } else if (mayBlock.getAsBoolean()) {
             try {
                 long slice = Math.min(left, SLICE_NANOS);
-                Descriptors.poll((int) ((slice + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI), descriptor.number);
+                call.block((int) ((slice + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI));
             } finally {
                 inside.decrementAndGet();
             }

@@ -88,6 +88,33 @@ public final class Domain implements AutoCloseable {
         return queue;
     }
 
+    /**
+     * Opens a counter without a wait object; see {@link #openCounter(CounterAttributes)}.
+     *
+     * @return the counter, to be closed by the caller before this domain
+     */
+    public Counter openCounter() {
+        return openCounter(CounterAttributes.defaults());
+    }
+
+    /**
+     * Opens a counter; fi_cntr_open, fi_cntr(3). With the threading model {@link ThreadingModel#COMPLETION}, the calling thread
+     * becomes its owner.
+     *
+     * @param attributes what it shall be like
+     * @return the counter, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses, such as a wait object that it does not offer
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized Counter openCounter(CounterAttributes attributes) {
+        requireOpen();
+        Out out = DomainOps.fi_cntr_open(handle, attributes.waitObject().value());
+        FabricException.check(out.status(), "fi_cntr_open", info.provider());
+        Counter counter = Counter.adopt(this, out.handle(), attributes.waitObject(), queueGuard());
+        children.add(counter);
+        return counter;
+    }
+
     private Guard queueGuard() {
         return switch (info.domain().threading()) {
             case DOMAIN -> guard;

@@ -39,17 +39,19 @@ final class WaitDescriptor {
      * @throws UnsupportedOperationException if one was asked for
      */
     static WaitDescriptor open(Handle opened, WaitObject asked) {
-        if (asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened)) {
-            FidOps.Control got = FidOps.fi_control(opened, FabricConstants.FI_GETWAIT);
-            if (got.status() == 0) {
-                return new WaitDescriptor(got.value());
-            }
-        }
-        if (asked == WaitObject.FD) {
+        boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
+        WaitDescriptor found = wanted ? openIfOffered(opened) : null;
+        if (found == null && asked == WaitObject.FD) {
             throw new UnsupportedOperationException("a wait descriptor is not offered by the provider "
                     + opened.provider() + ": ask for WaitObject.UNSPECIFIED or NONE");
         }
-        return null;
+        return found;
+    }
+
+    /** {@return the descriptor of what was opened with one, or null where the provider does not give it} */
+    private static WaitDescriptor openIfOffered(Handle opened) {
+        FidOps.Control got = FidOps.fi_control(opened, FabricConstants.FI_GETWAIT);
+        return got.status() == 0 ? new WaitDescriptor(got.value()) : null;
     }
 
     private static boolean hasDescriptor(Handle opened) {

@@ -60,13 +60,13 @@ public final class DomainOps {
         }
     }
 
-    /** Opens a counter of completions without a wait object. */
-    public static Out fi_cntr_open(Handle domain) {
+    /** Opens a counter of completions, with an {@code enum fi_wait_obj}. */
+    public static Out fi_cntr_open(Handle domain, int waitObject) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.cntr_open$offset(), "fi_cntr_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_cntr_attr.allocate(arena);
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
-            fi_cntr_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            fi_cntr_attr.wait_obj(attributes, waitObject);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.cntr_open.invoke(function, domain.pointer(), attributes, out,
                     MemorySegment.NULL);

@@ -6,6 +6,7 @@ import io.ofi4j.Access;
 import io.ofi4j.Capability;
 import io.ofi4j.CompletionFlags;
 import io.ofi4j.CompletionFormat;
+import io.ofi4j.CounterEvent;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
@@ -32,6 +33,7 @@ import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fi_ops_fabric;
@@ -43,6 +45,7 @@ import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid;
 import io.ofi4j.bindings.fid_av;
+import io.ofi4j.bindings.fid_cntr;
 import io.ofi4j.bindings.fid_cq;
 import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
@@ -75,10 +78,10 @@ class HeaderProbeTest {
             fi_ep_attr.layout(), fi_domain_attr.layout(), fi_fabric_attr.layout(), fid.layout(), fid_fabric.layout(),
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
-            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_entry.layout(),
-            fi_cq_msg_entry.layout(), fi_cq_tagged_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout());
+            fi_ops_cntr.layout(), fid_cntr.layout(), fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(),
+            fi_rma_iov.layout(), fi_cq_attr.layout(), fi_av_attr.layout(), fi_cntr_attr.layout(),
+            fi_cq_data_entry.layout(), fi_cq_entry.layout(), fi_cq_msg_entry.layout(), fi_cq_tagged_entry.layout(),
+            fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -180,6 +183,9 @@ class HeaderProbeTest {
         }
         for (CompletionFormat one : CompletionFormat.values()) {
             constants.put("FI_CQ_FORMAT_" + one.name().replace("MESSAGE", "MSG"), (long) one.value());
+        }
+        for (CounterEvent one : CounterEvent.values()) {
+            constants.put("FI_" + one.name().replace("RECEIVE", "RECV"), one.bit());
         }
         for (ThreadingModel one : ThreadingModel.values()) {
             put(constants, "FI_THREAD_", one, one.value());
