@@ -8,6 +8,7 @@ import io.ofi4j.internal.ShmFiles;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
@@ -21,6 +22,7 @@ public final class AddressVector implements AutoCloseable {
     private final AddressVectorAttributes attributes;
     private final Children endpoints = new Children();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
+    private final Map<Long, Entry> sources = new HashMap<>();
     private boolean closed;
 
     /**
@@ -34,6 +36,8 @@ public final class AddressVector implements AutoCloseable {
         private final EndpointAddress address;
         /** How many peers share it; used under the vector's monitor. */
         private int peers;
+        /** The one that was inserted last. */
+        private Peer latest;
 
         Entry(EndpointAddress address, long fabricAddress) {
             this.address = address;
@@ -100,6 +104,8 @@ public final class AddressVector implements AutoCloseable {
         }
         entry.peers++;
         Peer peer = new Peer(this, entry);
+        entry.latest = peer;
+        sources.put(entry.fabricAddress, entry);
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
         }
@@ -243,6 +249,18 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
+     * {@return the peer behind a completion's source; the one inserted last, where its address was inserted several times}
+     * Where every nanosecond counts, compare the source with {@link Peer#fabricAddress} instead.
+     *
+     * @param source as a {@link DetailedCompletionHandler} learns it; {@link Peer#ADDRESS_NOT_AVAILABLE} is nobody's
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized Optional<Peer> peer(long source) {
+        requireOpen();
+        return Optional.ofNullable(sources.get(source)).map(entry -> entry.latest);
+    }
+
+    /**
      * Removes a peer; fi_av_remove. Operations to it must have completed.
      *
      * @param peer one of this vector's
@@ -281,6 +299,7 @@ public final class AddressVector implements AutoCloseable {
 
     private void removeNatively(Entry entry) {
         entries.remove(entry.address);
+        sources.remove(entry.fabricAddress);
         if (attributes.isReadOnly()) { // it stays in the table that another process has
             return;
         }

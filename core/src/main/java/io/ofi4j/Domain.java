@@ -59,7 +59,7 @@ public final class Domain implements AutoCloseable {
      * @return the queue, to be closed by the caller before this domain
      */
     public CompletionQueue openCompletionQueue() {
-        return openCompletionQueue(Math.clamp(info.transmit().size(), MINIMUM_QUEUE_SIZE, MAXIMUM_DEFAULT_QUEUE_SIZE));
+        return openCompletionQueue(CompletionQueueAttributes.defaults());
     }
 
     /**
@@ -72,19 +72,58 @@ public final class Domain implements AutoCloseable {
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
      */
-    public synchronized CompletionQueue openCompletionQueue(int size) {
+    public CompletionQueue openCompletionQueue(int size) {
+        return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
+    }
+
+    /**
+     * Opens a completion queue; fi_cq_open, fi_cq(3). With the threading model {@link ThreadingModel#COMPLETION}, the
+     * calling thread becomes its owner.
+     *
+     * @param attributes what it shall be like
+     * @return the queue, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses, such as a wait object that it does not offer
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
-        if (size < 1 || size > CompletionQueue.MAXIMUM_SIZE) {
-            throw new IllegalArgumentException(
-                    "a completion queue has 1 to " + CompletionQueue.MAXIMUM_SIZE + " entries, not " + size);
-        }
+        int size = attributes.size()
+                .orElse(Math.clamp(info.transmit().size(), MINIMUM_QUEUE_SIZE, MAXIMUM_DEFAULT_QUEUE_SIZE));
         // Room beside the operations of this process for what peers cause: their completion data.
-        Out out = DomainOps.fi_cq_open(handle, 2L * size);
+        Out out = DomainOps.fi_cq_open(handle, 2L * size, attributes.format().value(), attributes.waitObject().value(),
+                attributes.signalingVector().orElse(-1));
         FabricException.check(out.status(), "fi_cq_open", info.provider());
-        CompletionQueue queue = CompletionQueue.adopt(this, out.handle(), size, queueGuard());
+        CompletionQueue queue = CompletionQueue.adopt(this, out.handle(), size, attributes, queueGuard());
         children.add(queue);
         queues.add(queue);
         return queue;
+    }
+
+    /**
+     * Opens a counter without a wait object; see {@link #openCounter(CounterAttributes)}.
+     *
+     * @return the counter, to be closed by the caller before this domain
+     */
+    public Counter openCounter() {
+        return openCounter(CounterAttributes.defaults());
+    }
+
+    /**
+     * Opens a counter; fi_cntr_open, fi_cntr(3). With the threading model {@link ThreadingModel#COMPLETION}, the calling thread
+     * becomes its owner.
+     *
+     * @param attributes what it shall be like
+     * @return the counter, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses, such as a wait object that it does not offer
+     * @throws IllegalStateException if this domain is closed
+     */
+    public synchronized Counter openCounter(CounterAttributes attributes) {
+        requireOpen();
+        Out out = DomainOps.fi_cntr_open(handle, attributes.waitObject().value());
+        FabricException.check(out.status(), "fi_cntr_open", info.provider());
+        Counter counter = Counter.adopt(this, out.handle(), attributes.waitObject(), queueGuard());
+        children.add(counter);
+        return counter;
     }
 
     private Guard queueGuard() {
@@ -381,12 +420,12 @@ public final class Domain implements AutoCloseable {
         return lastNumber;
     }
 
-    Handle handle() {
-        return handle;
-    }
-
     Fabric fabric() {
         return fabric;
+    }
+
+    Handle handle() {
+        return handle;
     }
 
     /** @throws WrongThreadException if the model is DOMAIN and this is not the owner */

@@ -45,6 +45,7 @@ public final class Endpoint implements AutoCloseable {
     private boolean hasNativeVector;
     private boolean enabled;
     private Handle writeCounter;
+    private final BoundCounters counters = new BoundCounters();
     private Path shmFile;
     private Rma rma;
     /** Whose alias this is, or null. */
@@ -192,6 +193,25 @@ public final class Endpoint implements AutoCloseable {
         return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
     }
 
+    /**
+     * Binds a counter of this endpoint's operations; fi_ep_bind. The provider is told in {@link #enable}.
+     *
+     * @param counter a counter of the same domain
+     * @param events what it counts, at least one; each has one counter at most
+     * @return this endpoint
+     * @throws IllegalArgumentException if the counter is another domain's, or no event is named
+     * @throws IllegalStateException if this endpoint has a counter for that, is enabled, or is closed, or the counter is closed
+     * @throws UnsupportedOperationException if the endpoint cannot count that
+     */
+    public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
+        requireUnbound(counter.domain(), null);
+        if (events.length == 0) {
+            throw new IllegalArgumentException("say what the counter counts, such as CounterEvent.WRITE");
+        }
+        counters.add(this, counter, EnumSet.copyOf(List.of(events)));
+        return this;
+    }
+
     private void requireUnbound(Domain theirs, Object bound) {
         requireOpen();
         if (theirs != domain) {
@@ -232,7 +252,8 @@ public final class Endpoint implements AutoCloseable {
         if (enabled) {
             throw new IllegalStateException(this + " is enabled already");
         }
-        domain.undisturbed(vector, queues(), this::bindAndEnable);
+        queues().forEach(queue -> counters.requireOwnerOf(queue.guard));
+        domain.undisturbed(vector, queues(), () -> counters.undisturbed(this::bindAndEnable));
         if (isMsg()) {
             return; // it gets its address as it is connected
         }
@@ -264,7 +285,8 @@ public final class Endpoint implements AutoCloseable {
                     | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
             bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
         }
-        if (info.provider().contains("ofi_rxm")) {
+        counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
+        if (info.provider().contains("ofi_rxm") && !counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
         FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
@@ -277,7 +299,7 @@ public final class Endpoint implements AutoCloseable {
      * as to a peer that has ended, with none, and rxm_handle_comp_error ends the JVM.
      */
     private void bindWriteCounter() {
-        Out counter = DomainOps.fi_cntr_open(domain.handle());
+        Out counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         FabricException.check(counter.status(), "fi_cntr_open", info.provider());
         writeCounter = counter.handle();
         bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
@@ -559,6 +581,7 @@ public final class Endpoint implements AutoCloseable {
             vector.endpoints().remove(this);
         }
         queues().forEach(queue -> queue.endpoints().closed(this));
+        counters.released(this);
         domain.forget(this);
     }
 

@@ -26,7 +26,7 @@ import java.util.function.Predicate;
  * <p>Threads: any thread may read it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
  * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
  */
-public final class EventQueue implements AutoCloseable {
+public final class EventQueue implements Waitable, AutoCloseable {
     /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
     private static final int SLICE_MILLIS = 10;
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
@@ -159,6 +159,7 @@ public final class EventQueue implements AutoCloseable {
      * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
      * @throws FabricException if the provider refuses
      */
+    @Override
     public int waitDescriptor() {
         lock.lock();
         try {
@@ -177,6 +178,7 @@ public final class EventQueue implements AutoCloseable {
      *
      * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
      */
+    @Override
     public boolean tryWait() {
         lock.lock();
         try {

@@ -104,6 +104,21 @@ public final class Fabric implements AutoCloseable {
         return endpoint;
     }
 
+    /**
+     * {@return whether a thread may block on the wait descriptors of all of these now; where not, something is there to be read
+     * first} fi_trywait, fi_poll(3). To be asked each time before blocking.
+     *
+     * @param objects queues with wait descriptors
+     * @throws IllegalStateException if one has no wait descriptor, or is closed
+     */
+    public boolean tryWait(Waitable... objects) {
+        boolean all = true;
+        for (Waitable object : objects) {
+            all &= object.tryWait();
+        }
+        return all;
+    }
+
     Handle handle() {
         return handle;
     }

@@ -5,6 +5,9 @@ package io.ofi4j;
  * and is good only for endpoints bound to the same vector.
  */
 public final class Peer {
+    /** The source of a completion that has none, or none that is in the address vector; FI_ADDR_NOTAVAIL. */
+    public static final long ADDRESS_NOT_AVAILABLE = -1;
+
     final AddressVector vector;
     final AddressVector.Entry entry;
     final long fabricAddress;

@@ -168,7 +168,7 @@ class MemoryRegionDemandsTest {
         FabricHints hints = TestProviders.hints(provider);
         try (Pair pair = new Pair(claimed ? hints.capabilities(Capability.RMA, Capability.RMA_EVENT) : hints);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
-            Handle counter = DomainOps.fi_cntr_open(pair.domain.handle()).handle();
+            Handle counter = DomainOps.fi_cntr_open(pair.domain.handle(), WaitObject.NONE.value()).handle();
             MemoryRegionAttributes attributes = MemoryRegionAttributes.of(Arena.ofAuto().allocate(LENGTH))
                     .access(Access.REMOTE_WRITE).countedBy(counter);
             if (provider.equals("sockets")) {

@@ -55,11 +55,15 @@ final class Pair implements AutoCloseable {
     }
 
     Pair(FabricHints hints) {
+        this(hints, CompletionQueueAttributes.defaults());
+    }
+
+    Pair(FabricHints hints, CompletionQueueAttributes attributes) {
         FabricInfo info = TestProviders.info(hints);
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
-        queue = domain.openCompletionQueue();
-        farQueue = domain.openCompletionQueue();
+        queue = domain.openCompletionQueue(attributes);
+        farQueue = domain.openCompletionQueue(attributes);
         if (info.endpoint().type() == EndpointType.MSG) {
             vector = null;
             events = fabric.openEventQueue();

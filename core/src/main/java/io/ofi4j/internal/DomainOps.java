@@ -18,14 +18,24 @@ public final class DomainOps {
     private DomainOps() {
     }
 
-    /** Opens a queue whose entries are {@code struct fi_cq_data_entry}, without a wait object. */
-    public static Out fi_cq_open(Handle domain, long size) {
+    /**
+     * Opens a completion queue.
+     *
+     * @param format an {@code enum fi_cq_format}
+     * @param waitObject an {@code enum fi_wait_obj}
+     * @param signalingVector below 0 where there is none
+     */
+    public static Out fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.cq_open$offset(), "fi_cq_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_cq_attr.allocate(arena);
             fi_cq_attr.size(attributes, size);
-            fi_cq_attr.format(attributes, fabric_h.FI_CQ_FORMAT_DATA());
-            fi_cq_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            fi_cq_attr.format(attributes, format);
+            fi_cq_attr.wait_obj(attributes, waitObject);
+            if (signalingVector >= 0) {
+                fi_cq_attr.flags(attributes, fabric_h.FI_AFFINITY());
+                fi_cq_attr.signaling_vector(attributes, signalingVector);
+            }
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.cq_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
             return Out.of(status, out, domain.provider());
@@ -64,13 +74,13 @@ public final class DomainOps {
         }
     }
 
-    /** Opens a counter of completions without a wait object. */
-    public static Out fi_cntr_open(Handle domain) {
+    /** Opens a counter of completions, with an {@code enum fi_wait_obj}. */
+    public static Out fi_cntr_open(Handle domain, int waitObject) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.cntr_open$offset(), "fi_cntr_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_cntr_attr.allocate(arena);
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
-            fi_cntr_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            fi_cntr_attr.wait_obj(attributes, waitObject);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.cntr_open.invoke(function, domain.pointer(), attributes, out,
                     MemorySegment.NULL);

@@ -8,6 +8,11 @@ public final class FabricConstants {
     public static final long FI_RMA = 1L << 2;
     public static final long FI_READ = 1L << 8;
     public static final long FI_WRITE = 1L << 9;
+    public static final long FI_RECV = 1L << 10;
+    public static final long FI_SEND = 1L << 11;
+    public static final long FI_REMOTE_READ = 1L << 12;
+    public static final long FI_REMOTE_WRITE = 1L << 13;
+    public static final long FI_REMOTE_CQ_DATA = 1L << 17;
     public static final long FI_COMPLETION = 1L << 24;
     public static final long FI_RMA_PMEM = 1L << 49;
     public static final long FI_RMA_EVENT = 1L << 56;
@@ -29,6 +34,11 @@ public final class FabricConstants {
 
     public static final int FI_AV_TABLE = 2;
     public static final int FI_SOCKADDR = 1;
+    public static final int FI_CQ_FORMAT_CONTEXT = 1;
+    public static final int FI_CQ_FORMAT_MSG = 2;
+    public static final int FI_CQ_FORMAT_DATA = 3;
+    public static final int FI_CQ_FORMAT_TAGGED = 4;
+    public static final int FI_GETWAITOBJ = 16;
     public static final int FI_SOCKADDR_IN = 2;
     public static final int FI_SOCKADDR_IN6 = 3;
     public static final int FI_ADDR_STR = 9;

@@ -98,11 +98,12 @@ class ContextSlabTest {
         for (int step = 0; step < 500; step++) {
             long end = in + random.nextInt(10);
             for (; in < end; in++) {
-                ring.add(in, in + 1, in + 2, in + 3);
+                ring.add(in, in + 1, in + 2, in + 3, in + 4, in + 5, in + 6);
             }
             for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
-                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data())).containsExactly(out,
-                        out + 1, out + 2, out + 3);
+                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data(), ring.buffer(),
+                        ring.tag(), ring.source()))
+                        .containsExactlyElementsOf(LongStream.range(out, out + 7).boxed().toList());
                 ring.remove();
             }
             assertThat(ring.size()).isEqualTo(in - out);

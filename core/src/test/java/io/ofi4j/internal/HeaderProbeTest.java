@@ -9,11 +9,14 @@ import io.ofi4j.CompletionFlags;
 import io.ofi4j.CompletionOrder;
 import io.ofi4j.DevicePeerToPeer;
 import io.ofi4j.EndpointOption;
+import io.ofi4j.CompletionFormat;
+import io.ofi4j.CounterEvent;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
 import io.ofi4j.MessageOrder;
 import io.ofi4j.OperationFlag;
+import io.ofi4j.Peer;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ResourceManagement;
 import io.ofi4j.ThreadingModel;
@@ -26,7 +29,10 @@ import io.ofi4j.bindings.fi_context2;
 import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_cq_msg_entry;
+import io.ofi4j.bindings.fi_cq_tagged_entry;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_eq_attr;
@@ -43,6 +49,7 @@ import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fi_ops_ep;
@@ -56,6 +63,7 @@ import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid;
 import io.ofi4j.bindings.fid_av;
+import io.ofi4j.bindings.fid_cntr;
 import io.ofi4j.bindings.fid_cq;
 import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
@@ -91,12 +99,13 @@ class HeaderProbeTest {
             fi_ep_attr.layout(), fi_domain_attr.layout(), fi_fabric_attr.layout(), fid.layout(), fid_fabric.layout(),
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
-            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(),
-            fi_context2.layout(), fi_param.layout(), fi_mr_attr.layout(), fi_mr_modify.layout(),
-            fi_mr_raw_attr.layout(), fi_mr_map_raw.layout(), iovec.layout(), fi_ops_ep.layout(), fi_alias.layout(),
-            fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_eq_attr.layout(), fi_eq_entry.layout(),
-            fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
+            fi_ops_cntr.layout(), fid_cntr.layout(), fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(),
+            fi_rma_iov.layout(), fi_cq_attr.layout(), fi_av_attr.layout(), fi_cntr_attr.layout(),
+            fi_cq_data_entry.layout(), fi_cq_entry.layout(), fi_cq_msg_entry.layout(), fi_cq_tagged_entry.layout(),
+            fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout(), fi_mr_attr.layout(),
+            fi_mr_modify.layout(), fi_mr_raw_attr.layout(), fi_mr_map_raw.layout(), iovec.layout(), fi_ops_ep.layout(),
+            fi_alias.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_eq_attr.layout(),
+            fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -201,6 +210,12 @@ class HeaderProbeTest {
         for (EndpointType one : EndpointType.values()) {
             put(constants, "FI_EP_", one, one.value());
         }
+        for (CompletionFormat one : CompletionFormat.values()) {
+            constants.put("FI_CQ_FORMAT_" + one.name().replace("MESSAGE", "MSG"), (long) one.value());
+        }
+        for (CounterEvent one : CounterEvent.values()) {
+            constants.put("FI_" + one.name().replace("RECEIVE", "RECV"), one.bit());
+        }
         for (ThreadingModel one : ThreadingModel.values()) {
             put(constants, "FI_THREAD_", one, one.value());
         }
@@ -243,7 +258,8 @@ class HeaderProbeTest {
         constants.put("FI_UNMAP_KEY", (long) fabric_h.FI_UNMAP_KEY());
         constants.put("FI_REFRESH", (long) fabric_h.FI_REFRESH());
         constants.put("FI_KEY_NOTAVAIL", -1L);
-        constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
+        constants.put("FI_AFFINITY", fabric_h.FI_AFFINITY());
+        constants.put("FI_ADDR_NOTAVAIL", Peer.ADDRESS_NOT_AVAILABLE);
         constants.put("FI_CNTR_EVENTS_COMP", (long) fabric_h.FI_CNTR_EVENTS_COMP());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
