@@ -47,6 +47,8 @@ public final class MemoryRegion implements AutoCloseable {
     /** What this is a part of, or null. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
+    /** Of what peers write, or null. */
+    private final Counter counter;
     private boolean deregistered;
     private volatile RemoteRegion remote;
 
@@ -65,6 +67,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
         this.rights = accessBits;
         this.whole = null;
+        this.counter = attributes.counter().orElse(null);
         this.parts = several
                 ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
                 : List.of(this);
@@ -84,6 +87,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = whole.accessBits;
         this.rights = accessBits;
         this.whole = whole;
+        this.counter = null;
         this.parts = List.of(this);
     }
 
@@ -127,15 +131,15 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private void meetDemands(MemoryRegionAttributes attributes) {
-        if (attributes.counter() != null) {
-            domain.requireOffered(FidOps.fi_bind(handle, attributes.counter(), Access.REMOTE_WRITE.bit()),
-                    "fi_mr_bind(counter)");
+        if (counter != null) {
+            domain.requireOffered(counter.bindNatively(handle), "fi_mr_bind(counter)");
+            counter.bind(this);
         }
         if (demands(MemoryRegionMode.ENDPOINT)) {
             domain.endpointRegions().add(this, attributes.endpoint().orElse(null));
             return;
         }
-        if (attributes.counter() != null && demands(MemoryRegionMode.RMA_EVENT)) {
+        if (counter != null && demands(MemoryRegionMode.RMA_EVENT)) {
             FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", domain.info().provider());
         }
         becomeUsable();
@@ -410,6 +414,9 @@ public final class MemoryRegion implements AutoCloseable {
         become(CLOSED);
         domain.forget(this);
         int status = deregistered ? 0 : FidOps.fi_close(handle);
+        if (counter != null) {
+            counter.unbind(this);
+        }
         if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
             arena.close();
         }
