@@ -81,22 +81,23 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         byte[] bytes = address.toBytes();
         requireFormat(bytes);
-        boolean isShm = ShmNeighbours.concerns(domain.info());
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
-            requireThere(bytes);
+        if (!ShmNeighbours.concerns(domain.info())) {
+            return insert(address, bytes);
         }
+        return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
+            requireThere(bytes);
+            return insert(address, bytes);
+        });
+    }
+
+    private Peer insert(EndpointAddress address, byte[] bytes) {
         Entry entry = entries.get(address);
         if (entry == null) {
             entry = new Entry(address, insertNatively(bytes));
             entries.put(address, entry);
         }
         entry.peers++;
-        Peer peer = new Peer(this, entry);
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
-        }
-        return peer;
+        return new Peer(this, entry);
     }
 
     /** shm of libfabric 1.x gives the place of a peer that is not there to the next one, too. */
