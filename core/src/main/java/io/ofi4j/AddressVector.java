@@ -9,7 +9,9 @@ import io.ofi4j.internal.ShmFiles;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
@@ -25,6 +27,8 @@ public final class AddressVector implements AutoCloseable {
     private final Handle handle;
     private final Children endpoints = new Children();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
+    /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
+    private final Set<CompletionQueue> prepared = new HashSet<>();
     private boolean closed;
 
     /**
@@ -66,6 +70,23 @@ public final class AddressVector implements AutoCloseable {
     synchronized void bind(Endpoint endpoint) {
         requireOpen();
         endpoints.add(endpoint);
+    }
+
+    /**
+     * With COMPLETION, tcp of libfabric 2.x gives each queue a copy of the vector, and does not copy all of what it needs of an
+     * address: the first operation to such a peer, or its removal, would end the JVM.
+     *
+     * @throws IllegalStateException if an endpoint with this queue must not be enabled now
+     */
+    synchronized void prepare(CompletionQueue queue) {
+        if (prepared.contains(queue)) {
+            return;
+        }
+        if (!entries.isEmpty()) {
+            throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
+                    + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
+        }
+        prepared.add(queue);
     }
 
     /**

@@ -38,8 +38,13 @@ public final class CompletionQueue implements AutoCloseable {
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
-    /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
-    private boolean attention;
+    /** Whether a poll must look at more than libfabric's queue: something is kept, or it must not be read. */
+    private boolean attention = true;
+    /**
+     * Whether an endpoint was ever enabled. Before, there is nothing to read, and with COMPLETION tcp of libfabric 2.x ends the
+     * JVM at the try: its queues are prepared when their first endpoint is enabled.
+     */
+    private boolean isReadable;
     private boolean closed;
 
     private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
@@ -74,6 +79,13 @@ public final class CompletionQueue implements AutoCloseable {
 
     BoundEndpoints endpoints() {
         return endpoints;
+    }
+
+    /** An endpoint was enabled; inside the guard. */
+    void enabled() {
+        endpoints.enabled();
+        isReadable = true;
+        noteKept();
     }
 
     /** @throws IllegalStateException if this queue is closed */
@@ -182,11 +194,14 @@ public final class CompletionQueue implements AutoCloseable {
             kept.remove();
         }
         noteKept();
-        return count > 0 ? count : errors.isEmpty() ? read(batch, limit) : ERROR;
+        if (count > 0) {
+            return count;
+        }
+        return !errors.isEmpty() ? ERROR : isReadable ? read(batch, limit) : 0;
     }
 
     private void noteKept() {
-        attention = closed || kept.size() > 0 || !errors.isEmpty();
+        attention = closed || !isReadable || kept.size() > 0 || !errors.isEmpty();
     }
 
     private long complete(long context) {
@@ -301,6 +316,9 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Reads a batch and keeps it; whether there was anything. */
     private boolean readAside() {
+        if (!isReadable) {
+            return false;
+        }
         long count = asideOps.fi_cq_read(BATCH);
         if (count == 0 || count == -Errno.EAGAIN) {
             return false;
