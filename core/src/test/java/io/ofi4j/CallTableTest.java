@@ -1,0 +1,85 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Tries every call over every provider, and holds the table in README.md to what happened. With
+ * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
+ */
+@Timeout(60)
+class CallTableTest {
+    private static final Path README = Path.of("..", "README.md");
+    private static final int ENOSYS = 38;
+    private static final int ENOPROTOOPT = 92;
+    private static final int EOPNOTSUPP = 95;
+    /** What a provider says of a call that it does not have. */
+    private static final Set<Integer> NOT_OFFERED = Set.of(ENOSYS, EOPNOTSUPP, ENOPROTOOPT);
+
+    private static final Map<List<String>, String> OUTCOMES = new LinkedHashMap<>();
+    private static String version;
+
+    @BeforeAll
+    static void whichLibfabric() {
+        version = Libfabric.load().version().toString();
+    }
+
+    static Stream<Arguments> trials() {
+        return CallColumn.here()
+                .flatMap(column -> CallTrials.ALL.keySet().stream().map(call -> Arguments.of(call, column)));
+    }
+
+    @ParameterizedTest(name = "{0} over {1}")
+    @MethodSource("trials")
+    void theCallDoesWhatItsManPageSaysOrIsNotOffered(String call, CallColumn column) {
+        Optional<String> failure = UpstreamFailures.of(call, column, version);
+        String outcome = failure.orElseGet(() -> isOffered(call, column) ? CallTable.WORKS : CallTable.NOT_OFFERED);
+        OUTCOMES.put(List.of(call, column.label()), outcome);
+    }
+
+    /** Tries it; a trial that fails otherwise than by not being offered fails the test. */
+    private static boolean isOffered(String call, CallColumn column) {
+        FabricHints hints = column.hints();
+        if (CallTrials.NEEDS.containsKey(call)) {
+            hints = hints.capabilities(Capability.RMA, CallTrials.NEEDS.get(call));
+        }
+        try (Trial trial = new Trial(new Pair(hints))) {
+            CallTrials.ALL.get(call).run(trial);
+            return true;
+        } catch (UnsupportedOperationException | NoProviderException e) {
+            return false;
+        } catch (FabricException e) {
+            if (NOT_OFFERED.contains(e.errno())) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    @AfterAll
+    static void theTableSaysSo() {
+        if (!CallTable.VERSIONS.contains(version)) {
+            return; // the table has the versions of Debian 12 and 13
+        }
+        CallTable table = new CallTable(README, List.copyOf(CallTrials.ALL.keySet()), CallColumn.LABELS);
+        OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), version, outcome));
+        if (Boolean.getBoolean("ofi4j.calls.write")) {
+            table.write();
+        }
+        assertThat(table.render()).as("the table of calls in README.md; -Dofi4j.calls.write=true writes it anew")
+                .isEqualTo(table.current());
+    }
+}

@@ -1,0 +1,82 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a call is tried on: two endpoints of one provider, with a region at each. */
+final class Trial implements AutoCloseable {
+    static final int LENGTH = 64;
+
+    private static final Access[] HERE = {Access.READ, Access.WRITE};
+    private static final Access[] THERE = {Access.REMOTE_READ, Access.REMOTE_WRITE};
+
+    final Pair pair;
+    final MemoryRegion here;
+    final MemoryRegion there;
+    private final List<Long> remoteData = new ArrayList<>();
+
+    Trial(Pair pair) {
+        this.pair = pair;
+        this.here = pair.domain.allocate(LENGTH, HERE);
+        this.there = pair.domain.allocate(LENGTH, THERE);
+        here.segment().fill((byte) 1);
+        there.segment().fill((byte) 2);
+    }
+
+    Rma rma() {
+        return pair.rma();
+    }
+
+    RmaMessage message() {
+        return rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
+    }
+
+    /** Waits until what is here has come there. */
+    void awaitWritten() {
+        awaitByte(there, (byte) 1);
+    }
+
+    /** Waits until what is there has come here. */
+    void awaitRead() {
+        awaitByte(here, (byte) 2);
+    }
+
+    private void awaitByte(MemoryRegion region, byte expected) {
+        byte[] all = new byte[LENGTH];
+        java.util.Arrays.fill(all, expected);
+        Waiting.YIELD.until(() -> {
+            poll();
+            return region.segment().mismatch(MemorySegment.ofArray(all)) == -1;
+        }, Pair.DEADLINE);
+        assertThat(pair.errors).isEmpty();
+        assertThat(region.segment().toArray(JAVA_BYTE)).isEqualTo(all);
+    }
+
+    /** Waits until the far end was told of a write with this data. */
+    void awaitData(long data) {
+        Waiting.YIELD.until(() -> {
+            poll();
+            return remoteData.contains(data);
+        }, Pair.DEADLINE);
+    }
+
+    private void poll() {
+        pair.pollNear();
+        pair.farQueue.poll((token, flags, length, data) -> {
+            if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
+                remoteData.add(data);
+            }
+        }, LENGTH);
+    }
+
+    @Override
+    public void close() {
+        here.close();
+        there.close();
+        pair.close();
+    }
+}
