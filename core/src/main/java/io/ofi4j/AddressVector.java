@@ -2,29 +2,31 @@ package io.ofi4j;
 
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
  * are enabled. Threads: as the domain's {@link ThreadingModel} says.
  */
 public final class AddressVector implements AutoCloseable {
-    private static final int SOCKADDR_IN_LENGTH = 16;
-    private static final int SOCKADDR_IN6_LENGTH = 28;
-    private static final int AF_INET = 2;
-    private static final int AF_INET6 = 10;
+    static final long MAXIMUM_COUNT = 1 << 24;
 
     private final Domain domain;
     private final Handle handle;
+    private final AddressVectorAttributes attributes;
     private final Children endpoints = new Children();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
+    private final Map<Long, Entry> sources = new HashMap<>();
+    /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
+    private final Set<CompletionQueue> prepared = new HashSet<>();
     private boolean closed;
 
     /**
@@ -38,6 +40,8 @@ public final class AddressVector implements AutoCloseable {
         private final EndpointAddress address;
         /** How many peers share it; used under the vector's monitor. */
         private int peers;
+        /** The one that was inserted last. */
+        private Peer latest;
 
         Entry(EndpointAddress address, long fabricAddress) {
             this.address = address;
@@ -45,9 +49,15 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    AddressVector(Domain domain, Handle handle) {
+    AddressVector(Domain domain, Handle handle, AddressVectorAttributes attributes) {
         this.domain = domain;
         this.handle = handle;
+        this.attributes = attributes;
+    }
+
+    /** {@return what it was opened with} */
+    public AddressVectorAttributes attributes() {
+        return attributes;
     }
 
     Handle handle() {
@@ -56,6 +66,11 @@ public final class AddressVector implements AutoCloseable {
 
     Domain domain() {
         return domain;
+    }
+
+    /** Whether it is a connected endpoint's, of which libfabric knows nothing. */
+    boolean isOfConnection() {
+        return handle == null;
     }
 
     Children endpoints() {
@@ -69,33 +84,54 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
+     * With COMPLETION, tcp of libfabric 2.x gives each queue a copy of the vector, and does not copy all of what it needs of an
+     * address: the first operation to such a peer, or its removal, would end the JVM.
+     *
+     * @throws IllegalStateException if an endpoint with this queue must not be enabled now
+     */
+    synchronized void prepare(CompletionQueue queue) {
+        if (prepared.contains(queue)) {
+            return;
+        }
+        if (!entries.isEmpty()) {
+            throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
+                    + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
+        }
+        prepared.add(queue);
+    }
+
+    /**
      * Inserts a peer; fi_av_insert. The peer need not be there yet, except with shm on libfabric 1.x.
      *
      * @param address where its endpoint is, from {@link Endpoint#address}
      * @return the peer, to be named in operations
      * @throws IllegalArgumentException if the address is none of this provider's
      * @throws FabricException if the provider refuses it
-     * @throws IllegalStateException if this vector is closed
+     * @throws IllegalStateException if this vector is closed, or shared and full
      */
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
-        byte[] bytes = address.toBytes();
-        requireFormat(bytes);
-        boolean isShm = ShmNeighbours.concerns(domain.info());
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
-            requireThere(bytes);
+        AddressFormats.require(domain.info(), address);
+        if (!ShmNeighbours.concerns(domain.info())) {
+            return insertHere(address);
         }
+        return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
+            requireThere(address.toBytes());
+            return insertHere(address);
+        });
+    }
+
+    private Peer insertHere(EndpointAddress address) {
         Entry entry = entries.get(address);
         if (entry == null) {
-            entry = new Entry(address, insertNatively(bytes));
+            requireRoom();
+            entry = new Entry(address, insertNatively(address));
             entries.put(address, entry);
         }
         entry.peers++;
         Peer peer = new Peer(this, entry);
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
-        }
+        entry.latest = peer;
+        sources.put(entry.fabricAddress, entry);
         return peer;
     }
 
@@ -106,31 +142,145 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    private long insertNatively(byte[] bytes) {
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, bytes);
-        FabricException.check(inserted.count(), "fi_av_insert", provider());
-        if (inserted.count() != 1) {
-            throw FabricException.of(-Errno.EINVAL, "fi_av_insert", provider());
+    /** The one provider that shares vectors keeps a pointer into its table when it makes it larger. */
+    private void requireRoom() {
+        if (attributes.name().isPresent() && entries.size() >= attributes.count()) {
+            throw new IllegalStateException("the " + attributes.count() + " places of the shared " + this
+                    + " are taken: open it with a larger count");
         }
-        return inserted.address();
     }
 
-    private void requireFormat(byte[] bytes) {
-        switch (domain.info().addressFormat()) {
-            case FabricConstants.FI_SOCKADDR_IN -> requireFormat(bytes, SOCKADDR_IN_LENGTH, AF_INET);
-            case FabricConstants.FI_SOCKADDR_IN6 -> requireFormat(bytes, SOCKADDR_IN6_LENGTH, AF_INET6);
-            default -> {
-                // only its provider knows
+    private long insertNatively(EndpointAddress address) {
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
+        if (!inserted.has(0)) {
+            throw FabricException.of(-inserted.error(0), "fi_av_insert", provider());
+        }
+        return inserted.addresses()[0];
+    }
+
+    /**
+     * Inserts many peers; fi_av_insert. What the provider does not know yet is told to it in one call where addresses of its
+     * kind allow that, and again one by one where it refuses some.
+     *
+     * @param addresses where their endpoints are
+     * @return for each address its peer, or why there is none: what {@link #insert} would have thrown
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized List<Insertion> insertAll(List<EndpointAddress> addresses) {
+        requireOpen();
+        insertTogether(addresses.stream().filter(this::isNewAndSafe).distinct().toList());
+        return addresses.stream().map(this::tryInsert).toList();
+    }
+
+    private boolean isNewAndSafe(EndpointAddress address) {
+        if (entries.containsKey(address) || attributes.name().isPresent()) {
+            return false;
+        }
+        try {
+            AddressFormats.require(domain.info(), address);
+        } catch (IllegalArgumentException e) { // reported when it is inserted by itself
+            return false;
+        }
+        return AddressFormats.isSafeAmongOthers(domain.info(), address);
+    }
+
+    private void insertTogether(List<EndpointAddress> addresses) {
+        List<EndpointAddress> sameLength = addresses.stream()
+                .filter(address -> address.length() == addresses.getFirst().length()).toList();
+        if (sameLength.size() < 2) {
+            return;
+        }
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle,
+                sameLength.stream().map(EndpointAddress::toBytes).toList());
+        for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm does not know those behind them
+            if (inserted.has(i)) {
+                entries.put(sameLength.get(i), new Entry(sameLength.get(i), inserted.addresses()[i]));
             }
         }
     }
 
-    private void requireFormat(byte[] bytes, int length, int family) {
-        if (bytes.length != length || ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getShort() != family) {
-            throw new IllegalArgumentException("addresses of provider " + provider() + " have " + length
-                    + " bytes and family " + family + ", not " + bytes.length
-                    + " bytes or another family: does the peer use the same provider and address family?");
+    private Insertion tryInsert(EndpointAddress address) {
+        try {
+            return Insertion.of(insert(address));
+        } catch (IllegalArgumentException | IllegalStateException | FabricException e) {
+            return Insertion.failed(e);
         }
+    }
+
+    /**
+     * Inserts a peer that is known by names; fi_av_insertsvc. Blocks while names are looked up.
+     *
+     * @param node a host name or address of the provider's address family
+     * @param service a port, or with a host name also a service name
+     * @return the peer, to be named in operations
+     * @throws IllegalArgumentException if one is no name
+     * @throws UnsupportedOperationException if the provider does not look up names
+     * @throws FabricException if there is no such name, or the provider refuses its address
+     * @throws IllegalStateException if this vector is closed, or shared and full
+     */
+    public synchronized Peer insertService(String node, String service) {
+        requireOpen();
+        return insert(new ServiceNames(domain, node, service).one());
+    }
+
+    /**
+     * Inserts peers at numbers in a row; fi_av_insertsym.
+     *
+     * @param node the first node's address, in numbers
+     * @param nodes how many nodes, at least 1
+     * @param service the first port of each
+     * @param services how many ports, at least 1
+     * @return for the ports of the first node, then of the second and so on, its peer, or why there is none. The provider
+     *         {@code sockets} does not tell which addresses it refuses: with it, reasons stand last
+     * @throws IllegalArgumentException if these are no such numbers, or more than 65,535 in all
+     * @throws UnsupportedOperationException if the provider does not offer it
+     * @throws FabricException if there is no peer at all
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized List<Insertion> insertSymmetric(String node, int nodes, String service, int services) {
+        requireOpen();
+        ServiceNames names = new ServiceNames(domain, node, service);
+        return names.symmetric(nodes, services).stream()
+                .map(found -> found.map(this::tryInsert).orElseGet(() -> Insertion.failed(names.unresolved(0))))
+                .toList();
+    }
+
+    /**
+     * {@return the address of a peer, as the provider knows it; fi_av_lookup}
+     *
+     * @param peer one of this vector's
+     * @throws IllegalArgumentException if it is another vector's, or was removed
+     * @throws FabricException if the provider does not tell
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized EndpointAddress address(Peer peer) {
+        requireOpen();
+        requireHere(peer);
+        AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
+        // ofi_rxd does not find the first address that it was told; shm of libfabric 2.x leaves out the address's prefix.
+        if (found.status() == -Errno.ENODATA || ShmNeighbours.concerns(domain.info())) {
+            return peer.entry.address;
+        }
+        FabricException.check(found.status(), "fi_av_lookup", provider());
+        return EndpointAddress.of(found.address(), domain.info().addressFormat());
+    }
+
+    private void requireHere(Peer peer) {
+        if (peer.vector != this || peer.removed) {
+            throw new IllegalArgumentException(peer + " is not in this address vector");
+        }
+    }
+
+    /**
+     * {@return the peer behind a completion's source; the one inserted last, where its address was inserted several times}
+     * Where every nanosecond counts, compare the source with {@link Peer#fabricAddress} instead.
+     *
+     * @param source as a {@link DetailedCompletionHandler} learns it; {@link Peer#ADDRESS_NOT_AVAILABLE} is nobody's
+     * @throws IllegalStateException if this vector is closed
+     */
+    public synchronized Optional<Peer> peer(long source) {
+        requireOpen();
+        return Optional.ofNullable(sources.get(source)).map(entry -> entry.latest);
     }
 
     /**
@@ -143,9 +293,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized void remove(Peer peer) {
         requireOpen();
-        if (peer.vector != this || peer.removed) {
-            throw new IllegalArgumentException(peer + " is not in this address vector");
-        }
+        requireHere(peer);
         peer.refuse();
         if (!ShmNeighbours.concerns(domain.info()) && --peer.entry.peers == 0) {
             domain.awaitPosts();
@@ -166,14 +314,18 @@ public final class AddressVector implements AutoCloseable {
             removeNatively(entry);
             return;
         }
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, address.toBytes());
-        if (inserted.count() == 1) {
-            removeNatively(new Entry(address, inserted.address()));
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
+        if (inserted.has(0)) {
+            removeNatively(new Entry(address, inserted.addresses()[0]));
         }
     }
 
     private void removeNatively(Entry entry) {
         entries.remove(entry.address);
+        sources.remove(entry.fabricAddress);
+        if (attributes.isReadOnly()) { // it stays in the table that another process has
+            return;
+        }
         FabricException.check(AvOps.fi_av_remove(handle, entry.fabricAddress), "fi_av_remove", provider());
     }
 
@@ -186,9 +338,8 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
-        byte[] bytes = address.toBytes();
-        requireFormat(bytes);
-        return AvOps.fi_av_straddr(handle, bytes);
+        AddressFormats.require(domain.info(), address);
+        return AvOps.fi_av_straddr(handle, address.toBytes());
     }
 
     private void requireOpen() {

@@ -2,12 +2,15 @@ package io.ofi4j;
 
 import io.ofi4j.internal.CompletionRing;
 import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.CqFormat;
 import io.ofi4j.internal.CqOps;
 import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
@@ -19,7 +22,7 @@ import java.util.Queue;
  *
  * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, each completion goes to one of them.
  */
-public final class CompletionQueue implements AutoCloseable {
+public final class CompletionQueue implements AutoCloseable, Waitable {
     static final int MAXIMUM_SIZE = 1 << 20;
 
     private static final int BATCH = 64;
@@ -29,37 +32,63 @@ public final class CompletionQueue implements AutoCloseable {
     final Guard guard;
 
     private final Domain domain;
+    private final CqFormat format;
+    private final boolean resetsByReading;
     private final Handle handle;
     private final Arena arena;
     /** What polls hand out is read into these, tokens put in the place of contexts; the first serves all but contention. */
     private CqOps[] batches;
+    private final CqOps first;
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
-    /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
-    private boolean attention;
-    private boolean closed;
+    private final BlockingRead blocking;
+    private final int waitThreshold;
+    /** Whether a poll must look at more than libfabric's queue: something is kept, or it must not be read. */
+    private boolean attention = true;
+    /**
+     * Whether an endpoint was ever enabled. Before, there is nothing to read, and with COMPLETION tcp of libfabric 2.x ends the
+     * JVM at the try: its queues are prepared when their first endpoint is enabled.
+     */
+    private boolean isReadable;
+    private volatile boolean closed;
+    /** Whether endpoints start operations that give no entry here when they go well; then polls that find none may free regions. */
+    private boolean selective;
 
-    private CompletionQueue(Domain domain, Handle handle, int size, Guard guard, Arena arena) {
+    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, Guard guard,
+            Arena arena, WaitDescriptor descriptor) {
+        boolean withSources = domain.info().capabilities().contains(Capability.SOURCE);
         this.domain = domain;
+        int number = attributes.format().value();
+        this.format = withSources ? CqFormat.withSources(number, handle.provider()) : CqFormat.withoutSources(number);
         this.handle = handle;
         this.guard = guard;
         this.arena = arena;
+        this.blocking = new BlockingRead(descriptor, "await on " + this);
+        this.resetsByReading = handle.provider().equals("net");
+        this.waitThreshold = attributes.waitThreshold();
         this.contexts = new ContextSlab(arena, size);
-        this.batches = new CqOps[]{new CqOps(handle, BATCH)};
-        this.asideOps = new CqOps(handle, BATCH);
+        this.first = new CqOps(handle, this.format, BATCH);
+        this.batches = new CqOps[]{first};
+        this.asideOps = new CqOps(handle, this.format, BATCH);
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
-    static CompletionQueue adopt(Domain domain, Handle handle, int size, Guard guard) {
+    static CompletionQueue adopt(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
+            Guard guard) {
         Arena arena = Arena.ofShared();
+        WaitDescriptor descriptor = null;
         try {
-            return new CompletionQueue(domain, handle, size, guard, arena);
+            descriptor = WaitDescriptor.open(handle, attributes.waitObject());
+            return new CompletionQueue(domain, handle, size, attributes, guard, arena, descriptor);
         } catch (Throwable t) {
             FidOps.fi_close(handle);
             arena.close();
+            if (descriptor != null) {
+                descriptor.close();
+            }
             throw t;
         }
     }
@@ -76,6 +105,13 @@ public final class CompletionQueue implements AutoCloseable {
         return endpoints;
     }
 
+    /** An endpoint was enabled; inside the guard. */
+    void enabled() {
+        endpoints.enabled();
+        isReadable = true;
+        noteKept();
+    }
+
     /** @throws IllegalStateException if this queue is closed */
     void bind(Endpoint endpoint) {
         guard.enterAsAnyone();
@@ -87,6 +123,13 @@ public final class CompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
+    }
+
+    /** From now on, there may be operations that nobody wants to know of. */
+    void dropSilent() {
+        guard.enterAsAnyone();
+        selective = true;
+        guard.exit();
     }
 
     /** {@return how many operations can be in flight on this queue} */
@@ -121,25 +164,174 @@ public final class CompletionQueue implements AutoCloseable {
             throw badLimit(limit);
         }
         Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
-        CqOps batch;
-        int count;
+        CqOps batch = first;
+        boolean single = false;
+        int count = 0;
+        long token = 0;
+        long flags = 0;
+        long length = 0;
+        long data = 0;
         guard.enter();
         try {
-            batch = batches[0];
             if (attention || batch.isBusy()) {
                 batch = idleBatch();
                 count = takeKept(batch, limit);
             } else {
-                count = read(batch, limit);
+                long found = batch.fi_cq_read(Math.min(limit, BATCH));
+                if (found == 1 && isPlain(handler)) { // as mostly; without loops, and the batch is free before the handler runs
+                    int slot = contexts.slotOf(batch.context(0));
+                    single = !contexts.isSilent(slot);
+                    token = complete(slot);
+                    flags = batch.flags(0);
+                    length = batch.length(0);
+                    data = batch.data(0);
+                    found = single ? found : batch.fi_cq_read(Math.min(limit, BATCH));
+                }
+                if (found != -Errno.EAGAIN && !single) {
+                    count = read(batch, limit, found);
+                }
             }
-            if (count == 0) {
-                return 0;
+            if (count != 0) {
+                batch.busy();
             }
-            batch.busy();
         } finally {
             guard.exit();
         }
-        return count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
+        if (single) {
+            handler.onCompletion(token, flags, length, data);
+            finishIdleRegions();
+            return 1;
+        }
+        if (count == 0 && selective) {
+            finishIdleRegions();
+        }
+        return count == 0 ? 0 : count > 0 ? deliver(handler, batch, count) : deliverError(handler, batch);
+    }
+
+    /**
+     * Waits for completions, and hands them to the handler as {@link #poll} does; fi_cq_sread. What is kept counts first. It
+     * blocks on the wait descriptor where the queue has one, without keeping other threads from polling and posting; where it
+     * has none ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, and of some providers {@link WaitObject#UNSPECIFIED}), it
+     * polls, and lets other threads run in between. A virtual thread always polls, and holds no carrier in between.
+     *
+     * @param handler who takes them
+     * @param limit how many at most, at least 1; no more than 64 come at once
+     * @param deadline how long to wait at most
+     * @return how many the handler was handed; 0 where time is over, or {@link #signal} was called. With a
+     *         {@link CompletionQueueAttributes#waitThreshold} fewer may be there when time is over
+     * @throws IllegalArgumentException if the limit is below 1
+     * @throws IllegalStateException if this queue is closed, also by another thread while this one waits
+     * @throws WrongThreadException if the threading model gives this queue to another thread
+     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
+     *         interrupt status stays set
+     */
+    public int await(CompletionHandler handler, int limit, Duration deadline) {
+        Objects.requireNonNull(handler, "handler");
+        if (limit < 1) {
+            throw badLimit(limit);
+        }
+        if (waitThreshold > 1) {
+            blocking.until(this::isThresholdReached, this::mayBlock, deadline);
+            return poll(handler, limit);
+        }
+        int[] taken = new int[1];
+        blocking.until(() -> (taken[0] = poll(handler, limit)) > 0, this::mayBlock, deadline);
+        return taken[0];
+    }
+
+    /**
+     * Makes the threads that wait in {@link #await} return, or where none does, the next one that would; and makes the wait
+     * descriptor readable. Any thread may call this, whatever the threading model says; what fi_cq_signal does for
+     * fi_cq_sread.
+     *
+     * @throws IllegalStateException if this queue is closed
+     */
+    public void signal() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        blocking.signal();
+    }
+
+    @Override
+    public int waitDescriptor() {
+        guard.enter();
+        try {
+            return requireDescriptor().number;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    @Override
+    public boolean tryWait() {
+        guard.enter();
+        try {
+            return isQuiet(requireDescriptor());
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private WaitDescriptor requireDescriptor() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        return blocking.requireDescriptor(this);
+    }
+
+    private boolean mayBlock() {
+        guard.enter();
+        try {
+            boolean quiet = isQuiet(requireDescriptor());
+            if (quiet) {
+                blocking.enter();
+            }
+            return quiet;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Whether nothing is there, so that what comes makes the descriptor readable. */
+    private boolean isQuiet(WaitDescriptor descriptor) {
+        if (kept.size() > 0 || !errors.isEmpty()) {
+            return false;
+        }
+        descriptor.rest();
+        if (!isReadable) {
+            return true;
+        }
+        int status = FabricOps.fi_trywait(domain.fabric().handle(), handle);
+        if (status == -Errno.EAGAIN) {
+            return false;
+        }
+        FabricException.check(status, "fi_trywait", handle.provider());
+        if (readAside()) { // not every provider looks
+            return false;
+        }
+        // net does not reset its descriptor in fi_trywait, only in fi_cq_sread
+        return !resetsByReading || !descriptor.isProviderReady() || !keepAside(asideOps.fi_cq_sread(BATCH, 1));
+    }
+
+    private boolean isThresholdReached() {
+        guard.enter();
+        try {
+            if (closed) {
+                throw new IllegalStateException(this + " is closed");
+            }
+            while (kept.size() + errors.size() < waitThreshold && readAside()) {
+                Thread.onSpinWait();
+            }
+            return kept.size() + errors.size() >= waitThreshold;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Whether a handler is content with what every entry has. */
+    private static boolean isPlain(CompletionHandler handler) {
+        return !(handler instanceof DetailedCompletionHandler);
     }
 
     /** A batch that nobody hands out: another thread, or the handler that polls, may be at the first. */
@@ -153,20 +345,37 @@ public final class CompletionQueue implements AutoCloseable {
             }
         }
         batches = Arrays.copyOf(batches, batches.length + 1);
-        batches[batches.length - 1] = new CqOps(handle, BATCH);
+        batches[batches.length - 1] = new CqOps(handle, format, BATCH);
         return batches[batches.length - 1];
     }
 
-    /** Reads a batch, and frees the slots of what it found: how many, 0 where there is nothing, or {@link #ERROR}. */
-    private int read(CqOps batch, int limit) {
-        long count = batch.fi_cq_read(Math.min(limit, BATCH));
+    /** Reads until there is something to hand out: how many, 0 where there is nothing more, or {@link #ERROR}. */
+    private int read(CqOps batch, int limit, long alreadyFound) {
+        long found = alreadyFound;
+        int taken = take(batch, found);
+        while (taken == 0 && found > 0) {
+            found = batch.fi_cq_read(Math.min(limit, BATCH));
+            taken = take(batch, found);
+        }
+        return taken;
+    }
+
+    /** Frees the slots of what a read found, keeps what somebody wants to know of, and puts its tokens in the place of contexts. */
+    private int take(CqOps batch, long count) {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }
+        int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
-            batch.context(entry, complete(batch.context(entry)));
+            int slot = contexts.slotOf(batch.context(entry));
+            if (!contexts.isSilent(slot)) {
+                batch.copy(entry, wanted);
+                batch.context(wanted++, complete(slot));
+            } else {
+                complete(slot);
+            }
         }
-        return (int) count;
+        return wanted;
     }
 
     private int readError(long status) {
@@ -178,19 +387,26 @@ public final class CompletionQueue implements AutoCloseable {
     private int takeKept(CqOps batch, int limit) {
         int count = Math.min(Math.min(limit, BATCH), kept.size());
         for (int entry = 0; entry < count; entry++) {
-            batch.put(entry, kept.token(), kept.flags(), kept.length(), kept.data());
+            batch.put(entry, kept.token(), kept.flags(), kept.length(), kept.data(), kept.buffer(), kept.tag(),
+                    kept.source());
             kept.remove();
         }
         noteKept();
-        return count > 0 ? count : errors.isEmpty() ? read(batch, limit) : ERROR;
+        if (count > 0) {
+            return count;
+        }
+        if (!errors.isEmpty()) {
+            return ERROR;
+        }
+        return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
     }
 
     private void noteKept() {
-        attention = closed || kept.size() > 0 || !errors.isEmpty();
+        attention = closed || !isReadable || kept.size() > 0 || !errors.isEmpty();
     }
 
-    private long complete(long context) {
-        int slot = contexts.slotOf(context);
+    /** Frees a slot, or none where it is -1; its token. */
+    private long complete(int slot) {
         if (slot < 0) {
             return CompletionHandler.NO_TOKEN;
         }
@@ -205,8 +421,7 @@ public final class CompletionQueue implements AutoCloseable {
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null) {
-            errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
-                    entry.providerErrno(), entry.providerText(), handle.provider()));
+            errors.add(CompletionError.of(complete(contexts.slotOf(entry.context())), entry, handle.provider()));
             attention = true;
         }
     }
@@ -214,6 +429,11 @@ public final class CompletionQueue implements AutoCloseable {
     private int deliver(CompletionHandler handler, CqOps batch, int count) {
         int at = 0;
         try {
+            if (handler instanceof DetailedCompletionHandler detailed) {
+                while (at < count) {
+                    deliver(detailed, batch, at++);
+                }
+            }
             while (at < count) {
                 int entry = at++;
                 handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
@@ -228,13 +448,20 @@ public final class CompletionQueue implements AutoCloseable {
         return count;
     }
 
+    private static void deliver(DetailedCompletionHandler handler, CqOps batch, int entry) {
+        handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
+                batch.buffer(entry), batch.tag(entry), batch.source(entry));
+    }
+
     private void keepRest(CqOps batch, int at, int end) {
         guard.enter();
         try {
             for (int entry = at; entry < end; entry++) {
-                kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
+                kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
+                        batch.buffer(entry), batch.tag(entry), batch.source(entry));
             }
             attention = true;
+            blocking.wake();
         } finally {
             guard.exit();
         }
@@ -289,8 +516,8 @@ public final class CompletionQueue implements AutoCloseable {
             if (closed) {
                 return false;
             }
-            if (kept.size() + errors.size() < contexts.capacity()) {
-                readAside();
+            if (kept.size() + errors.size() < contexts.capacity() && readAside()) {
+                blocking.wake();
             }
         } finally {
             guard.exit();
@@ -301,7 +528,10 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Reads a batch and keeps it; whether there was anything. */
     private boolean readAside() {
-        long count = asideOps.fi_cq_read(BATCH);
+        return isReadable && keepAside(asideOps.fi_cq_read(BATCH));
+    }
+
+    private boolean keepAside(long count) {
         if (count == 0 || count == -Errno.EAGAIN) {
             return false;
         }
@@ -310,10 +540,15 @@ public final class CompletionQueue implements AutoCloseable {
             return true;
         }
         for (int entry = 0; entry < count; entry++) {
-            kept.add(complete(asideOps.context(entry)), asideOps.flags(entry), asideOps.length(entry),
-                    asideOps.data(entry));
+            int slot = contexts.slotOf(asideOps.context(entry));
+            boolean wanted = !contexts.isSilent(slot);
+            long token = complete(slot);
+            if (wanted) {
+                kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
+                        asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
+                attention = true;
+            }
         }
-        attention = true;
         return true;
     }
 
@@ -331,8 +566,9 @@ public final class CompletionQueue implements AutoCloseable {
         if (kept.size() >= contexts.capacity()) {
             return false;
         }
-        kept.add(token, flags, 0, 0);
+        kept.add(token, flags, 0, 0, 0, 0, Peer.ADDRESS_NOT_AVAILABLE);
         attention = true;
+        blocking.wake();
         return true;
     }
 
@@ -350,7 +586,7 @@ public final class CompletionQueue implements AutoCloseable {
         guard.enterAsAnyone();
         try {
             while (!closed && readAside()) {
-                Thread.onSpinWait();
+                blocking.wake();
             }
         } finally {
             guard.exit();
@@ -365,6 +601,7 @@ public final class CompletionQueue implements AutoCloseable {
             for (long token : contexts.releaseEndpoint(endpoint.number)) {
                 errors.add(CompletionError.canceled(token, handle.provider()));
                 attention = true;
+                blocking.wake();
             }
         } finally {
             guard.exit();
@@ -392,8 +629,10 @@ public final class CompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
+        blocking.awaitNobodyInside();
         domain.forget(this);
         int status = FidOps.fi_close(handle);
+        blocking.close();
         if (status == 0) { // contexts that a provider may still write to are better lost than freed
             arena.close();
         }

@@ -68,6 +68,11 @@ final class Discovery {
                     + hints.endpointType() + "; it has " + offered + ".";
         }
         FabricHints capable = typed.capabilities(hints.capabilities().toArray(Capability[]::new));
+        OperationFlag[] flags = hints.operationFlags().toArray(OperationFlag[]::new);
+        if (libfabric.infoOrNothing(capable.operationFlags(flags)).isEmpty()) {
+            return "Operations that have the flags " + hints.operationFlags() + " by default are not offered by " + who
+                    + "; ask for others, or say them of single operations.";
+        }
         if (libfabric.infoOrNothing(capable.threading(hints.threading())).isEmpty()) {
             return "Threading model " + hints.threading() + " is not offered by " + who + "; ask for another.";
         }
@@ -76,6 +81,10 @@ final class Discovery {
         if (libfabric.infoOrNothing(progressing).isEmpty()) {
             return "Control progress " + hints.controlProgress() + " and data progress " + hints.dataProgress()
                     + " together are not offered by " + who + "; leave one UNSPECIFIED.";
+        }
+        if (!hints.attributes().isEmpty()
+                && libfabric.infoOrNothing(progressing.attributes(hints.attributes())).isEmpty()) {
+            return "The attributes " + hints.attributes() + " together are not offered by " + who + "; ask for less.";
         }
         if (hints.node().isPresent() || hints.service().isPresent()) {
             return "Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "

@@ -20,9 +20,24 @@ import java.util.Set;
  * @param memoryRegionIovLimit how many segments one region can have
  * @param memoryRegions how many regions it can have, 0 where that is not known
  * @param capabilities capability bits of the domain
+ * @param mode what it demands of the application, as mode bits of fi_getinfo(3); met by this library
+ * @param transmitContexts how many transmit contexts it can have
+ * @param receiveContexts how many receive contexts it can have
+ * @param transmitContextsPerEndpoint how many of them one scalable endpoint can have
+ * @param receiveContextsPerEndpoint how many of them one scalable endpoint can have
+ * @param sharedTransmitContexts how many endpoints can share a transmit context
+ * @param sharedReceiveContexts how many endpoints can share a receive context
+ * @param authorizationKeySize how many bytes an authorization key has, 0 where there are none
+ * @param errorDataSize how many bytes a provider tells of an error at most, 0 where that is not known
+ * @param trafficClass the default of its endpoints, an FI_TC_* value
+ * @param authorizationKeysPerEndpoint how many one endpoint can have; 0 before libfabric 2.0
+ * @param maximumGroupId the largest number of a group; 0 before libfabric 2.0
  */
 public record DomainAttributes(String name, ThreadingModel threading, ProgressModel controlProgress,
         ProgressModel dataProgress, int resourceManagement, int addressVectorType,
         Set<MemoryRegionMode> memoryRegionMode, long keySize, long completionDataSize, long completionQueues,
-        long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, long capabilities) {
+        long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, long capabilities, long mode,
+        long transmitContexts, long receiveContexts, long transmitContextsPerEndpoint, long receiveContextsPerEndpoint,
+        long sharedTransmitContexts, long sharedReceiveContexts, long authorizationKeySize, long errorDataSize,
+        int trafficClass, long authorizationKeysPerEndpoint, long maximumGroupId) {
 }

@@ -1,39 +1,119 @@
 package io.ofi4j;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.zip.CRC32C;
 
 /**
- * The address of an endpoint, as bytes that only its provider understands; fi_getname, fi_cm(3). A value: send it to peers
- * by any means, and let them insert it into their {@link AddressVector}.
+ * The address of an endpoint, as bytes that only its provider understands; fi_getname, fi_cm(3). A value: send what
+ * {@link #encode} gives to peers by any means, and let them insert what {@link #decode} reads into their
+ * {@link AddressVector}. Two addresses are equal if their bytes are.
+ *
+ * <p>The encoding is big-endian: the letters {@code OFIA}; the encoding's version, 1, in 2 bytes; the number of address bytes in
+ * 2 bytes; the kind of the address, an FI_* address format of fi_getinfo(3) or 0 where it is not known, in 4 bytes; the address;
+ * the CRC-32C of all that in 4 bytes.
  */
 public final class EndpointAddress {
     /** No provider's addresses are longer. */
     static final int MAXIMUM_LENGTH = 512;
 
-    private final byte[] bytes;
+    private static final int MAGIC = 0x4f464941; // OFIA
+    private static final short ENCODING = 1;
+    private static final int HEADER_LENGTH = 12;
 
-    private EndpointAddress(byte[] bytes) {
+    private final byte[] bytes;
+    private final int format;
+
+    private EndpointAddress(byte[] bytes, int format) {
         this.bytes = bytes;
+        this.format = format;
+    }
+
+    /**
+     * {@return the address with these bytes, of a kind that is not known}
+     *
+     * @param bytes what {@link #toBytes} gave where the endpoint is; copied
+     * @throws IllegalArgumentException if there are none, or more than 512
+     */
+    public static EndpointAddress of(byte[] bytes) {
+        return of(bytes, 0);
     }
 
     /**
      * {@return the address with these bytes}
      *
      * @param bytes what {@link #toBytes} gave where the endpoint is; copied
-     * @throws IllegalArgumentException if there are none, or more than 512
+     * @param format what {@link #format} gave there
+     * @throws IllegalArgumentException if there are no bytes or more than 512, or the format is below 0
      */
-    public static EndpointAddress of(byte[] bytes) {
+    public static EndpointAddress of(byte[] bytes, int format) {
         if (bytes.length == 0 || bytes.length > MAXIMUM_LENGTH) {
             throw new IllegalArgumentException(
                     "an endpoint's address has 1 to " + MAXIMUM_LENGTH + " bytes, not " + bytes.length);
         }
-        return new EndpointAddress(bytes.clone());
+        if (format < 0) {
+            throw new IllegalArgumentException("an address format is 0 or more, not " + format);
+        }
+        return new EndpointAddress(bytes.clone(), format);
     }
 
     /** {@return a copy of the bytes} */
     public byte[] toBytes() {
         return bytes.clone();
+    }
+
+    int length() {
+        return bytes.length;
+    }
+
+    /** {@return the kind of the address, as {@link FabricInfo#addressFormat}; 0 where it is not known} */
+    public int format() {
+        return format;
+    }
+
+    /** {@return the address as bytes that {@link #decode} checks} */
+    public byte[] encode() {
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER_LENGTH + bytes.length + Integer.BYTES);
+        buffer.putInt(MAGIC).putShort(ENCODING).putShort((short) bytes.length).putInt(format).put(bytes);
+        buffer.putInt(checksum(buffer.array()));
+        return buffer.array();
+    }
+
+    /**
+     * {@return the address that was encoded}
+     *
+     * @param encoded what {@link #encode} gave
+     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     */
+    public static EndpointAddress decode(byte[] encoded) {
+        ByteBuffer buffer = ByteBuffer.wrap(encoded).order(ByteOrder.BIG_ENDIAN);
+        if (encoded.length < HEADER_LENGTH + 1 + Integer.BYTES || buffer.getInt() != MAGIC) {
+            throw new IllegalArgumentException("these bytes are not an encoded address");
+        }
+        short encoding = buffer.getShort();
+        if (encoding != ENCODING) {
+            throw new IllegalArgumentException("the address is encoded in format " + encoding + "; this release reads "
+                    + ENCODING + ": run the same release on both sides");
+        }
+        int length = buffer.getShort();
+        if (length != encoded.length - HEADER_LENGTH - Integer.BYTES) {
+            throw new IllegalArgumentException("the encoded address is damaged: its length does not match");
+        }
+        int format = buffer.getInt();
+        byte[] bytes = new byte[length];
+        buffer.get(bytes);
+        if (buffer.getInt() != checksum(encoded)) {
+            throw new IllegalArgumentException("the encoded address is damaged: its checksum does not match");
+        }
+        return of(bytes, format);
+    }
+
+    private static int checksum(byte[] encoded) {
+        CRC32C crc = new CRC32C();
+        crc.update(encoded, 0, encoded.length - Integer.BYTES);
+        return (int) crc.getValue();
     }
 
     @Override

@@ -45,18 +45,26 @@ public class FabricException extends RuntimeException {
 
     private static String remedy(int errno, String operation) {
         return switch (errno) {
-            case Errno.ENOMEM -> operation.startsWith("fi_mr")
-                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
-                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.ENOMEM,
+                    Errno.EPERM ->
+                operation.startsWith("fi_mr")
+                        ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
+                        : errno == Errno.EPERM
+                                ? " This process lacks the permission."
+                                : " Memory, or a limit of the device, is exhausted: close what is not needed.";
             case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
-            case Errno.EADDRNOTAVAIL -> " No interface of this machine has this address.";
+            case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
+                    ? " It is an address that nothing can be sent to: a wildcard, or without a port."
+                    : " No interface of this machine has this address.";
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ETIMEDOUT -> " Check the address, the route and firewalls.";
-            case Errno.ENOKEY, Errno.EKEYREJECTED -> " The remote key is not known there: was the region closed?";
+            case Errno.ENOKEY, Errno.EKEYREJECTED -> operation.startsWith("fi_mr")
+                    ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
+                    : " The remote key is not known there: was the region closed?";
             case Errno.ENOSYS, Errno.EOPNOTSUPP ->
                 " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
             case Errno.EINVAL -> " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";

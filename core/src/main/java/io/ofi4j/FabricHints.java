@@ -17,6 +17,7 @@ import java.util.Set;
 public final class FabricHints implements Cloneable {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
     private Set<Capability> capabilities = Set.of();
+    private Set<OperationFlag> operationFlags = Set.of();
     private ThreadingModel threading = ThreadingModel.SAFE;
     private ProgressModel controlProgress = ProgressModel.UNSPECIFIED;
     private ProgressModel dataProgress = ProgressModel.UNSPECIFIED;
@@ -26,6 +27,7 @@ public final class FabricHints implements Cloneable {
     private String node;
     private String service;
     private boolean source;
+    private AttributeHints attributes = AttributeHints.none();
 
     private FabricHints() {
     }
@@ -38,6 +40,14 @@ public final class FabricHints implements Cloneable {
     /** {@return hints for one-sided transfers between unconnected, reliable endpoints} */
     public static FabricHints rma() {
         return any().endpointType(EndpointType.RDM).capabilities(Capability.RMA);
+    }
+
+    /**
+     * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
+     * {@link #destination}.
+     */
+    public static FabricHints connected() {
+        return any().endpointType(EndpointType.MSG).capabilities(Capability.RMA);
     }
 
     /**
@@ -61,6 +71,28 @@ public final class FabricHints implements Cloneable {
         Set<Capability> set = EnumSet.noneOf(Capability.class);
         set.addAll(List.of(wanted));
         copy.capabilities = set;
+        return copy;
+    }
+
+    /**
+     * {@return a copy whose endpoints carry out every operation in this way, and no longer in others; the op_flags of
+     * fi_endpoint(3)} A {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} has its own flags
+     * instead.
+     *
+     * @param everyOne flags that can be a default: {@link OperationFlag#canBeDefault}
+     * @throws IllegalArgumentException if one cannot: it says something about a single operation
+     */
+    public FabricHints operationFlags(OperationFlag... everyOne) {
+        Set<OperationFlag> set = EnumSet.noneOf(OperationFlag.class);
+        set.addAll(List.of(everyOne));
+        for (OperationFlag flag : set) {
+            if (!flag.canBeDefault()) {
+                throw new IllegalArgumentException(
+                        flag + " cannot be had by default: say it of single operations, with RmaMessage.flags");
+            }
+        }
+        FabricHints copy = copy();
+        copy.operationFlags = set;
         return copy;
     }
 
@@ -158,6 +190,22 @@ public final class FabricHints implements Cloneable {
         return copy;
     }
 
+    /**
+     * {@return a copy that asks for these attributes of domain and endpoints}
+     *
+     * @param wanted limits that must be met, and promises that the provider must make
+     */
+    public FabricHints attributes(AttributeHints wanted) {
+        FabricHints copy = copy();
+        copy.attributes = Objects.requireNonNull(wanted);
+        return copy;
+    }
+
+    /** {@return the attributes of domain and endpoints that are asked for} */
+    public AttributeHints attributes() {
+        return attributes;
+    }
+
     /** {@return the kind of endpoint that is asked for} */
     public EndpointType endpointType() {
         return endpointType;
@@ -166,6 +214,15 @@ public final class FabricHints implements Cloneable {
     /** {@return the capabilities that are asked for} */
     public Set<Capability> capabilities() {
         return capabilities.isEmpty() ? Set.of() : EnumSet.copyOf(capabilities);
+    }
+
+    /** {@return how every operation is to be carried out} */
+    public Set<OperationFlag> operationFlags() {
+        return operationFlags.isEmpty() ? Set.of() : EnumSet.copyOf(operationFlags);
+    }
+
+    long operationFlagBits() {
+        return operationFlags.stream().mapToLong(OperationFlag::bit).sum();
     }
 
     /** {@return the threading model that is asked for} */
@@ -225,12 +282,18 @@ public final class FabricHints implements Cloneable {
         if (!capabilities.isEmpty()) {
             parts.add("capabilities " + capabilities);
         }
+        if (!operationFlags.isEmpty()) {
+            parts.add("operation flags " + operationFlags);
+        }
         parts.add("threading " + threading);
         if (controlProgress != ProgressModel.UNSPECIFIED) {
             parts.add("control progress " + controlProgress);
         }
         if (dataProgress != ProgressModel.UNSPECIFIED) {
             parts.add("data progress " + dataProgress);
+        }
+        if (!attributes.isEmpty()) {
+            parts.add(attributes.toString());
         }
         if (node != null || service != null) {
             parts.add((source ? "source " : "destination ") + (node == null ? "" : node)

@@ -113,6 +113,7 @@ public final class Libfabric {
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> new FabricInfo(handle, version))
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
+                .filter(info -> (hints.operationFlagBits() & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
@@ -126,14 +127,24 @@ public final class Libfabric {
             }
             capabilities |= capability.bit();
         }
-        Hints struct = new Hints().capabilities(capabilities).mode(HANDLED_MODES)
-                .endpointType(hints.endpointType().value()).threading(hints.threading().value())
+        Hints struct = new Hints().capabilities(capabilities).operationFlags(hints.operationFlagBits())
+                .mode(HANDLED_MODES).endpointType(hints.endpointType().value()).threading(hints.threading().value())
                 .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
                 .memoryRegionMode(MemoryRegionMode.HANDLED).domain(hints.domain().orElse(null))
                 .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
+        attributes(struct, hints.attributes());
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
+    }
+
+    private static void attributes(Hints struct, AttributeHints asked) {
+        long messageOrder = asked.messageOrder().stream().mapToLong(MessageOrder::bit).sum();
+        long completionOrder = asked.completionOrder().stream().mapToLong(CompletionOrder::bits).sum();
+        struct.addressVectorType(asked.addressVectorType().value())
+                .resourceManagement(asked.resourceManagement().value()).trafficClass(asked.trafficClass().value())
+                .order(messageOrder, completionOrder).sizes(asked.transmitSize(), asked.receiveSize())
+                .injectSize(asked.injectSize());
     }
 
     private Version apiVersion() {

@@ -1,20 +1,19 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
-import io.ofi4j.internal.Out;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 
 /**
  * Registered off-heap memory, which providers read and write; fi_mr(3). Made by {@link Domain#allocate} or
- * {@link Domain#register}. Which demands the provider makes of registrations does not matter to the caller. Threads: as the
- * domain's {@link ThreadingModel} says, but for the memory itself, which any thread may touch.
+ * {@link Domain#register(MemorySegment, Access...) Domain.register} or {@link Domain#map Domain.map}. Which demands the provider
+ * makes of registrations does not matter to the caller. Threads: as the domain's {@link ThreadingModel} says, but for the memory
+ * itself, which any thread may touch.
  *
  * <p><b>Closing</b> with operations in flight is safe: from then on new ones are refused, and the memory is deregistered
  * and, if it was allocated here, freed when the last one has completed or its endpoint was closed.
@@ -25,109 +24,196 @@ public final class MemoryRegion implements AutoCloseable {
     private static final int CLOSED = 2;
 
     private static final long PAGE = 4096;
-    private static final int KEY_TRIES = 8;
-    private static final SecureRandom RANDOM = new SecureRandom();
+    /** Of a region of several segments, so that every range is out of its bounds. */
+    private static final long NOT_ADDRESSABLE = -1;
 
     final Domain domain;
     final int number;
     final long address;
     final long length;
-    final long descriptor;
+    long descriptor;
     final long accessBits;
-    /** Written by the domain's thread or under its monitor, read by posting threads inside a queue's guard. */
+    /** Written by the domain's thread or under its monitor, as is what follows. */
     int state = OPEN;
+    /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
+    long rights;
 
     private final Handle handle;
     private final MemorySegment memory;
     /** Of the caller's memory, whose arena the caller may close; null where the memory is this region's own. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
-    private final RemoteRegion remote;
+    private final MemoryKind kind;
+    /** What this is a part of, or null. */
+    private final MemoryRegion whole;
+    private final List<MemoryRegion> parts;
+    /** Of what peers write, or null. */
+    private final Counter counter;
+    private boolean deregistered;
+    private volatile RemoteRegion remote;
 
-    private MemoryRegion(Domain domain, Handle handle, MemorySegment memory, Arena arena, long accessBits, int number) {
+    private MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
+            int number) {
+        boolean several = attributes.segments().size() > 1;
         this.domain = domain;
         this.number = number;
         this.handle = handle;
-        this.memory = memory;
+        this.memory = several ? null : attributes.segments().getFirst();
         this.arena = arena;
-        this.scope = arena == null ? memory.scope() : null;
+        this.kind = kind;
+        this.scope = arena == null && !several ? memory.scope() : null;
+        this.address = several ? 0 : memory.address();
+        this.length = several ? NOT_ADDRESSABLE : memory.byteSize();
+        this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
+        this.rights = accessBits;
+        this.whole = null;
+        this.counter = attributes.counter().orElse(null);
+        this.parts = several
+                ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
+                : List.of(this);
+    }
+
+    /** One segment of several. */
+    private MemoryRegion(MemoryRegion whole, MemorySegment memory) {
+        this.domain = whole.domain;
+        this.number = whole.number;
+        this.handle = whole.handle;
+        this.memory = memory;
+        this.arena = null;
+        this.kind = kindOf(memory);
+        this.scope = memory.scope();
         this.address = memory.address();
         this.length = memory.byteSize();
-        this.accessBits = accessBits;
-        this.descriptor = MrOps.fi_mr_desc(handle);
-        boolean virtual = domain.info().domain().memoryRegionMode().contains(MemoryRegionMode.VIRT_ADDR);
-        this.remote = new RemoteRegion(virtual ? address : 0, length, MrOps.fi_mr_key(handle),
-                accessBits & Access.REMOTE);
+        this.accessBits = whole.accessBits;
+        this.rights = accessBits;
+        this.whole = whole;
+        this.counter = null;
+        this.parts = List.of(this);
     }
 
     static MemoryRegion allocate(Domain domain, long length, Access[] access, int number) {
-        if (length < 1) {
-            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
-        }
-        long bits = requireRights(access);
+        Registration.requireLength(length);
+        Registration.requireRights(access);
         Arena arena = Arena.ofShared();
+        return own(domain, arena.allocate(length, PAGE), arena, MemoryKind.ANONYMOUS, access, number);
+    }
+
+    /** Takes over memory, which is freed where registering fails. */
+    static MemoryRegion own(Domain domain, MemorySegment memory, Arena arena, MemoryKind kind, Access[] access,
+            int number) {
+        return open(domain, MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena, kind,
+                number);
+    }
+
+    static MemoryRegion register(Domain domain, MemoryRegionAttributes attributes, Registration.Call call, int number) {
+        return open(domain, attributes, call, null, kindOf(attributes.segments().getFirst()), number);
+    }
+
+    private static MemoryKind kindOf(MemorySegment memory) {
+        return memory.isMapped() ? MemoryKind.FILE : MemoryKind.ANONYMOUS;
+    }
+
+    private static MemoryRegion open(Domain domain, MemoryRegionAttributes attributes, Registration.Call call,
+            Arena arena, MemoryKind kind, int number) {
+        Handle handle = null;
         try {
-            return open(domain, arena.allocate(length, PAGE), arena, bits, number);
+            handle = Registration.open(domain, attributes, call);
+            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, number);
+            region.meetDemands(attributes);
+            return region;
         } catch (Throwable t) {
-            arena.close();
+            int status = handle == null ? 0 : FidOps.fi_close(handle);
+            if (arena != null && status == 0) {
+                arena.close();
+            }
             throw t;
         }
     }
 
-    static MemoryRegion register(Domain domain, MemorySegment memory, Access[] access, int number) {
-        long bits = requireRights(access);
-        if (!memory.isNative()) {
-            throw new IllegalArgumentException(
-                    "memory on the heap cannot be registered, the garbage collector moves it:"
-                            + " allocate it with Domain.allocate or from an Arena");
+    private void meetDemands(MemoryRegionAttributes attributes) {
+        if (counter != null) {
+            domain.requireOffered(counter.bindNatively(handle), "fi_mr_bind(counter)");
+            counter.bind(this);
         }
-        if (memory.byteSize() == 0) {
-            throw new IllegalArgumentException("a memory region has at least 1 byte, not 0");
+        if (demands(MemoryRegionMode.ENDPOINT)) {
+            domain.endpointRegions().add(this, attributes.endpoint().orElse(null));
+            return;
         }
-        long reading = Access.WRITE.bit() | Access.SEND.bit() | Access.REMOTE_READ.bit();
-        if (memory.isReadOnly() && (bits & ~reading) != 0) {
-            throw new IllegalArgumentException(
-                    "read-only memory can be registered for WRITE, SEND and REMOTE_READ only, not " + Set.of(access));
+        if (counter != null && demands(MemoryRegionMode.RMA_EVENT)) {
+            FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", domain.info().provider());
         }
-        if (!memory.scope().isAlive()) {
-            throw new IllegalStateException("the arena of this memory is closed");
-        }
-        return open(domain, memory, null, bits, number);
+        becomeUsable();
     }
 
-    private static long requireRights(Access[] access) {
-        if (access.length == 0) {
-            throw new IllegalArgumentException("say what the region may be used for, such as Access.WRITE");
+    private boolean demands(MemoryRegionMode mode) {
+        return domain.info().domain().memoryRegionMode().contains(mode);
+    }
+
+    /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
+    void bindTo(Endpoint endpoint) {
+        String provider = domain.info().provider();
+        FabricException.check(FidOps.fi_bind(handle, endpoint.handle(), 0), "fi_mr_bind", provider);
+        FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
+        becomeUsable();
+    }
+
+    private void becomeUsable() {
+        if (demands(MemoryRegionMode.MMU_NOTIFY)) {
+            parts.stream().filter(part -> part.memory.isMapped()).forEach(part -> part.memory.load());
+            FabricException.check(MrOps.fi_mr_refresh(handle, segments()), "fi_mr_refresh", domain.info().provider());
         }
-        return Access.bitsOf(access);
-    }
-
-    private static MemoryRegion open(Domain domain, MemorySegment memory, Arena arena, long bits, int number) {
-        Out out = null;
-        for (int tried = 0; tried < KEY_TRIES; tried++) {
-            out = MrOps.fi_mr_reg(domain.handle(), memory, bits, randomKey(domain.info().domain().keySize()));
-            if (out.status() != -Errno.ENOKEY) { // a random key was taken already
-                break;
-            }
+        descriptor = MrOps.fi_mr_desc(handle);
+        parts.forEach(part -> part.descriptor = descriptor);
+        if (!demands(MemoryRegionMode.RAW)) {
+            remote = new RemoteRegion(base(), length(), MrOps.fi_mr_key(handle), accessBits & Access.REMOTE);
         }
-        FabricException.check(out.status(), "fi_mr_reg", domain.info().provider());
-        return new MemoryRegion(domain, out.handle(), memory, arena, bits, number);
     }
 
-    /** Not sequential, since a key is what lets a peer in; ignored where the provider chooses. */
-    private static long randomKey(long keySize) {
-        long key = RANDOM.nextLong();
-        return keySize >= Long.BYTES ? key >>> 1 : key & (1L << keySize * Byte.SIZE) - 1;
+    private long base() {
+        return demands(MemoryRegionMode.VIRT_ADDR) ? parts.getFirst().address : 0;
     }
 
-    /** {@return the memory; it throws on use after the region was closed, if it was allocated here} */
+    /**
+     * {@return the memory; it throws on use after the region was closed, if it was allocated here}
+     *
+     * @throws IllegalStateException if there are several segments
+     */
     public MemorySegment segment() {
+        if (memory == null) {
+            throw several();
+        }
         return memory;
     }
 
-    /** {@return how many bytes it has} */
+    /** {@return the memory, segment by segment} */
+    public List<MemorySegment> segments() {
+        return parts.stream().map(part -> part.memory).toList();
+    }
+
+    /**
+     * {@return what operations address: a region for each segment} A region of one segment is its own only part. The parts of
+     * one of several share its descriptor and its life: closing one closes all. An operation cannot reach from one to the next.
+     */
+    public List<MemoryRegion> parts() {
+        return parts;
+    }
+
+    boolean hasSeveralSegments() {
+        return parts.size() > 1;
+    }
+
+    IllegalStateException several() {
+        return new IllegalStateException(this + " has " + parts.size() + " segments: use one of its parts()");
+    }
+
+    /** {@return how many bytes it has, all segments together} */
     public long length() {
-        return length;
+        return memory == null ? segments().stream().mapToLong(MemorySegment::byteSize).sum() : length;
+    }
+
+    /** {@return where its bytes are} */
+    public MemoryKind kind() {
+        return kind;
     }
 
     /** {@return what it may be used for} */
@@ -135,9 +221,115 @@ public final class MemoryRegion implements AutoCloseable {
         return Access.setOf(accessBits);
     }
 
-    /** {@return what peers need to reach it: to be sent to those that may} */
+    /**
+     * {@return what peers need to reach it: to be sent to those that may}
+     *
+     * @throws IllegalStateException if the provider ties regions to endpoints, and this one's is not enabled yet
+     * @throws UnsupportedOperationException if the provider has raw keys; see {@link #rawKey}
+     */
     public RemoteRegion remote() {
-        return remote;
+        RemoteRegion there = whole == null ? remote : whole.remote;
+        if (there == null) {
+            throw notReachable();
+        }
+        return there;
+    }
+
+    private RuntimeException notReachable() {
+        String provider = "provider " + domain.info().provider();
+        return demands(MemoryRegionMode.RAW)
+                ? new UnsupportedOperationException(provider + " has raw keys (FI_MR_RAW): send rawKey() to the peer,"
+                        + " which calls Domain.mapRawKey")
+                : new IllegalStateException(provider + " ties regions to endpoints (FI_MR_ENDPOINT): enable one first");
+    }
+
+    /**
+     * {@return what peers need to reach it, for {@link Domain#mapRawKey}; fi_mr_raw_attr} Only where the provider's
+     * {@link MemoryRegionMode} has RAW is this needed.
+     *
+     * @throws UnsupportedOperationException if the provider has no raw keys
+     * @throws IllegalStateException if this region is closed
+     * @throws FabricException if libfabric reports an error
+     */
+    public RawKey rawKey() {
+        synchronized (domain) {
+            requireOpen();
+            MrOps.Raw raw = MrOps.fi_mr_raw_attr(handle);
+            domain.requireOffered(raw.status(), "fi_mr_raw_attr");
+            return new RawKey(raw.base(), length(), accessBits & Access.REMOTE, raw.key());
+        }
+    }
+
+    /**
+     * Tells the provider that other pages of memory may be behind the region now; fi_mr_refresh.
+     *
+     * @throws UnsupportedOperationException if the provider does not offer it
+     * @throws IllegalStateException if this region or the memory's arena is closed
+     * @throws FabricException if libfabric reports an error
+     */
+    public void refresh() {
+        refresh(segments());
+    }
+
+    /**
+     * Tells the provider that other pages of memory may be behind part of the region now; fi_mr_refresh.
+     *
+     * @param offset where in it
+     * @param bytes how many
+     * @throws IndexOutOfBoundsException if they are not all inside
+     * @throws UnsupportedOperationException if the provider does not offer it
+     * @throws IllegalStateException if this region or the memory's arena is closed, or there are several segments
+     * @throws FabricException if libfabric reports an error
+     */
+    public void refresh(long offset, long bytes) {
+        refresh(List.of(segment().asSlice(offset, bytes)));
+    }
+
+    private void refresh(List<MemorySegment> ranges) {
+        synchronized (domain) {
+            requireOpen();
+            if (!parts.stream().allMatch(MemoryRegion::isMemoryAlive)) {
+                throw new IllegalStateException("the arena of this region's memory is closed");
+            }
+            domain.requireOffered(MrOps.fi_mr_refresh(handle, ranges), "fi_mr_refresh");
+        }
+    }
+
+    /**
+     * Makes what is in the memory durable in its file; {@link MemorySegment#force}. What peers have written must have arrived.
+     *
+     * @throws UnsupportedOperationException if it is not a file's
+     * @throws IllegalStateException if this region is closed
+     */
+    public void force() {
+        parts.forEach(part -> part.force(0, part.length));
+    }
+
+    /**
+     * Makes part of what is in the memory durable in its file; {@link MemorySegment#force}.
+     *
+     * @param offset where in it
+     * @param bytes how many
+     * @throws IndexOutOfBoundsException if they are not all inside
+     * @throws UnsupportedOperationException if it is not a file's
+     * @throws IllegalStateException if this region is closed, or there are several segments
+     */
+    public void force(long offset, long bytes) {
+        if (kind != MemoryKind.FILE) {
+            throw new UnsupportedOperationException(this + " is not a file's: map one with Domain.map");
+        }
+        MemorySegment range = segment().asSlice(offset, bytes);
+        synchronized (domain) {
+            requireOpen();
+            range.force();
+        }
+    }
+
+    private void requireOpen() {
+        domain.checkThread();
+        if (state != OPEN) {
+            throw new IllegalStateException(toString());
+        }
     }
 
     /** {@return how many operations on it are in flight} */
@@ -159,14 +351,38 @@ public final class MemoryRegion implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (whole != null) {
+            whole.close();
+            return;
+        }
         domain.checkThread();
         synchronized (domain) {
             if (state != OPEN) {
                 return;
             }
-            state = CLOSING;
+            become(CLOSING);
             domain.finishWhenIdle(this);
         }
+    }
+
+    /** No longer open. */
+    private void become(int newState) {
+        take(newState);
+        parts.forEach(part -> part.take(newState));
+    }
+
+    private void take(int newState) {
+        state = newState;
+        rights = 0;
+    }
+
+    /** Before its endpoint is closed, which must not outlive it: deregisters it, whatever is in flight. */
+    void leaveEndpoint() {
+        if (state == OPEN) {
+            become(CLOSING);
+            domain.finishLater(this);
+        }
+        deregistered = FidOps.fi_close(handle) == 0; // if not, it is tried again after the endpoint
     }
 
     /**
@@ -195,9 +411,12 @@ public final class MemoryRegion implements AutoCloseable {
 
     /** Called under the domain's monitor once nothing is in flight. */
     void finish() {
-        state = CLOSED;
+        become(CLOSED);
         domain.forget(this);
-        int status = FidOps.fi_close(handle);
+        int status = deregistered ? 0 : FidOps.fi_close(handle);
+        if (counter != null) {
+            counter.unbind(this);
+        }
         if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
             arena.close();
         }
@@ -206,7 +425,7 @@ public final class MemoryRegion implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "MemoryRegion of " + length + " bytes"
+        return "MemoryRegion of " + length() + " bytes"
                 + (state == OPEN ? "" : state == CLOSING ? " (closing, operations in flight)" : " (closed)");
     }
 }

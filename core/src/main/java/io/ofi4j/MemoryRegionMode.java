@@ -5,38 +5,64 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a provider demands of registrations; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} meet these
- * demands by themselves, so they matter only to who wants to know.
+ * What a provider demands of registrations; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} meet those that
+ * are handled by themselves; those that are not are never agreed to, so that a provider which needs one is not found. Of the
+ * modes of libfabric before 1.5, none set is SCALABLE, and BASIC is VIRT_ADDR, ALLOCATED and PROV_KEY.
  */
 public enum MemoryRegionMode {
-    /** Local buffers must be registered too. */
-    LOCAL(1 << 2),
-    /** Keys are longer than 64 bits. Not asked for by this release, so no provider that needs it is found. */
-    RAW(1 << 3),
-    /** Peers address a region by virtual address, not by offset. */
-    VIRT_ADDR(1 << 4),
-    /** Registered memory must be backed by physical pages. */
-    ALLOCATED(1 << 5),
-    /** The provider chooses the keys. */
-    PROV_KEY(1 << 6),
-    /** The provider must be told of changed mappings. Not asked for by this release. */
-    MMU_NOTIFY(1 << 7),
-    /** Regions that count remote accesses are bound and enabled. Not asked for by this release. */
-    RMA_EVENT(1 << 8),
-    /** Regions belong to one endpoint. Not asked for by this release, so no provider that needs it is found. */
-    ENDPOINT(1 << 9),
-    /** Device memory is registered with its kind. Not asked for by this release. */
-    HMEM(1 << 10),
-    /** Buffers of collectives must be registered. Not asked for by this release. */
-    COLLECTIVE(1 << 11);
+    /** Local buffers must be registered too. So is every buffer here. */
+    LOCAL(1 << 2, true),
+    /** Keys are longer than 64 bits; see {@link MemoryRegion#rawKey} and {@link Domain#mapRawKey}. */
+    RAW(1 << 3, true),
+    /** Peers address a region by virtual address, not by offset. A {@link RemoteRegion} knows which. */
+    VIRT_ADDR(1 << 4, true),
+    /** Registered memory must be backed by physical pages. So it is when it was allocated, and stays. */
+    ALLOCATED(1 << 5, true),
+    /** The provider chooses the keys. A {@link RemoteRegion} has them; none can be requested. */
+    PROV_KEY(1 << 6, true),
+    /** The provider must be told of the pages behind a region. It is when one is registered; then {@link MemoryRegion#refresh}. */
+    MMU_NOTIFY(1 << 7, true),
+    /** Regions that count remote accesses are bound and enabled. No region of this release counts. */
+    RMA_EVENT(1 << 8, true),
+    /** Regions belong to one endpoint: the domain's first, or the one named; they are closed before it. */
+    ENDPOINT(1 << 9, true),
+    /** Device memory is registered with its kind. Not handled: this release has no device memory. */
+    HMEM(1 << 10, false),
+    /** Buffers of collectives must be registered for them. Not handled: this release has no collectives. */
+    COLLECTIVE(1 << 11, false);
 
-    /** What this release handles. */
-    static final int HANDLED = LOCAL.bit | VIRT_ADDR.bit | ALLOCATED.bit | PROV_KEY.bit;
+    /** The bits of what this release handles. */
+    static final int HANDLED;
+
+    static {
+        int bits = 0;
+        for (MemoryRegionMode mode : values()) {
+            bits |= mode.handled ? mode.bit : 0;
+        }
+        HANDLED = bits;
+    }
 
     private final int bit;
+    private final boolean handled;
 
-    MemoryRegionMode(int bit) {
+    MemoryRegionMode(int bit, boolean handled) {
         this.bit = bit;
+        this.handled = handled;
+    }
+
+    /** {@return whether this release meets the demand; if not, it does not find providers that make it} */
+    public boolean isHandled() {
+        return handled;
+    }
+
+    /** @throws UnsupportedOperationException naming what is not handled */
+    static void requireHandled(Set<MemoryRegionMode> demanded, String provider) {
+        Set<MemoryRegionMode> lacking = EnumSet.noneOf(MemoryRegionMode.class);
+        demanded.stream().filter(mode -> !mode.handled).forEach(lacking::add);
+        if (!lacking.isEmpty()) {
+            throw new UnsupportedOperationException("provider " + provider + " demands of registrations " + lacking
+                    + ", which this release does not handle");
+        }
     }
 
     /** {@return libfabric's bit for it} */

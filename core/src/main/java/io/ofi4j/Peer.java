@@ -5,16 +5,24 @@ package io.ofi4j;
  * and is good only for endpoints bound to the same vector.
  */
 public final class Peer {
+    /** The source of a completion that has none, or none that is in the address vector; FI_ADDR_NOTAVAIL. */
+    public static final long ADDRESS_NOT_AVAILABLE = -1;
+
     final AddressVector vector;
     final AddressVector.Entry entry;
     final long fabricAddress;
-    /** Read by posting threads inside a queue's guard. */
+    /**
+     * What it has in common with the endpoints that may reach it: their {@link Endpoint#realm} is the same object, until
+     * either is gone. Read by posting threads inside a queue's guard.
+     */
+    Object realm;
     boolean removed;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;
         this.entry = entry;
         this.fabricAddress = entry.fabricAddress;
+        this.realm = vector;
     }
 
     /** {@return libfabric's number for it, an {@code fi_addr_t}} */
@@ -25,6 +33,7 @@ public final class Peer {
     /** From now on, whoever enters a queue's guard refuses operations to it. */
     void refuse() {
         removed = true;
+        realm = null;
     }
 
     @Override

@@ -11,7 +11,8 @@ import java.util.zip.CRC32C;
  * give it to nobody else.
  *
  * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags
- * of fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes; the CRC-32C of all that.
+ * of fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes, kept for the kind of memory;
+ * the CRC-32C of all that. Version 2 is that of a {@link RawKey}.
  *
  * @param base what offset 0 is addressed as: a virtual address of the peer, or 0, as the provider demands
  * @param length how many bytes it has
@@ -22,9 +23,10 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
     /** How many bytes {@link #encode} gives. */
     public static final int ENCODED_LENGTH = 40;
 
-    private static final int MAGIC = 0x4f464952; // OFIR
+    static final int MAGIC = 0x4f464952; // OFIR
+    static final short RAW_FORMAT = 2;
+    static final int ACCESS_SHIFT = 8;
     private static final short FORMAT = 1;
-    private static final int ACCESS_SHIFT = 8;
     private static final int CHECKED_LENGTH = ENCODED_LENGTH - Integer.BYTES;
 
     /**
@@ -62,11 +64,15 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
      * @throws IllegalArgumentException if they are not that, from another version, or damaged
      */
     public static RemoteRegion decode(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
+        if (bytes.length > Long.BYTES && buffer.getInt(0) == MAGIC && buffer.getShort(Integer.BYTES) == RAW_FORMAT) {
+            throw new IllegalArgumentException(
+                    "the region has a raw key: RawKey.decode reads it, Domain.mapRawKey maps it");
+        }
         if (bytes.length != ENCODED_LENGTH) {
             throw new IllegalArgumentException(
                     "an encoded region has " + ENCODED_LENGTH + " bytes, not " + bytes.length);
         }
-        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
         if (buffer.getInt() != MAGIC) {
             throw new IllegalArgumentException("these bytes are not an encoded region");
         }

@@ -9,8 +9,8 @@ import io.ofi4j.internal.RmaOps;
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Handed out by
  * {@link Endpoint#rma}.
  *
- * <p>Every operation but an inject gives one completion on the endpoint's queue, with the token that it was posted with; until
- * then the local bytes must not be changed. A {@code try} form returns false where the provider has no room
+ * <p>Every operation but an inject gives one completion on the endpoint's queue, with the token that it was posted with (unless
+ * the queue was bound with {@link Endpoint#bindSelective}); until then the local bytes must not be changed. A {@code try} form returns false where the provider has no room
  * ({@code -FI_EAGAIN}) or the queue's operations are all in flight: poll, and try again. The form without {@code try} makes
  * progress on the domain's queues until there is room, for as long as {@link Endpoint#postTimeout()} says; completions that
  * come meanwhile are kept for the next poll.
@@ -33,6 +33,7 @@ public final class Rma {
     private final CompletionQueue queue;
     private final ContextSlab contexts;
     private final Guard guard;
+    /** The endpoint's, for operations without flags of their own. */
     private final int number;
     /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
     private final boolean emptyReadsHang;
@@ -44,7 +45,7 @@ public final class Rma {
         this.queue = endpoint.transmitQueue();
         this.contexts = queue.contexts;
         this.guard = queue.guard;
-        this.number = endpoint.number;
+        this.number = numberFor(endpoint.info().transmit().operationFlags());
         this.emptyReadsHang = endpoint.info().provider().contains("ofi_rxd");
     }
 
@@ -78,10 +79,10 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            int slot = begin(local, peer, token);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0
                     && end(slot, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_write");
@@ -138,14 +139,13 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
         guard.enter();
         try {
+            checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
-                checks.requireOpen(local, peer);
-                return queue.keep(token, READ_COMPLETION);
+                return endsAtOnce(number, token);
             }
-            int slot = begin(local, peer, token);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
                     peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");
         } finally {
@@ -202,10 +202,9 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            checks.requireOpen(local, peer);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
@@ -265,10 +264,10 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            int slot = begin(local, peer, token);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            int slot = contexts.acquire(token, number, local.number);
             return slot >= 0
                     && end(slot,
                             ops.fi_writedata(local.address + offset, length, local.descriptor, data, peer.fabricAddress,
@@ -334,10 +333,9 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
         guard.enter();
         try {
-            checks.requireOpen(local, peer);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
@@ -384,12 +382,6 @@ public final class Rma {
         return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
     }
 
-    /** Takes a slot for an operation: its number, or -1 where all are taken. */
-    private int begin(MemoryRegion local, Peer peer, long token) {
-        checks.requireOpen(local, peer);
-        return contexts.acquire(token, number, local.number);
-    }
-
     private boolean end(int slot, long status, String operation) {
         if (status == 0) {
             return true;
@@ -398,15 +390,25 @@ public final class Rma {
         return checks.isRefused(status, operation);
     }
 
+    /** The endpoint's number, which says whether operations with such flags give an entry. */
+    private int numberFor(long flags) {
+        return endpoint.isSilent(flags) ? endpoint.number | ContextSlab.SILENT_ENDPOINT : endpoint.number;
+    }
+
+    private boolean endsAtOnce(int as, long token) {
+        return (as & ContextSlab.SILENT_ENDPOINT) != 0 || queue.keep(token, READ_COMPLETION);
+    }
+
     /** Posts a message that was checked; the call says how. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
         guard.enter();
         try {
             checks.requireOpen(message);
+            int as = call.hasFlags ? numberFor(message.flags) : number;
             if (message.localLength == 0 && emptyReadsHang && call.isRead) {
-                return queue.keep(token, READ_COMPLETION);
+                return endsAtOnce(as, token);
             }
-            int slot = contexts.acquire(token, number, message.regions[0].number);
+            int slot = contexts.acquire(token, as, message.regions[0].number);
             if (slot < 0) {
                 return false;
             }

@@ -30,16 +30,18 @@ public final class RmaMessage {
 
     /** Which of libfabric's calls posts it. */
     enum Call {
-        WRITE("fi_writemsg", false),
-        READ("fi_readmsg", true),
-        WRITE_VECTOR("fi_writev", false),
-        READ_VECTOR("fi_readv", true);
+        WRITE("fi_writemsg", false, true),
+        READ("fi_readmsg", true, true),
+        WRITE_VECTOR("fi_writev", false, false),
+        READ_VECTOR("fi_readv", true, false);
 
         final String operation;
         final boolean isRead;
+        final boolean hasFlags;
 
-        Call(String operation, boolean isRead) {
+        Call(String operation, boolean isRead, boolean hasFlags) {
             this.operation = operation;
+            this.hasFlags = hasFlags;
             this.isRead = isRead;
         }
     }
@@ -92,7 +94,9 @@ public final class RmaMessage {
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
         if ((offset | length) < 0 || offset > region.length - length) {
-            throw TransferChecks.outOfBounds("", offset, length, region.length);
+            throw region.hasSeveralSegments()
+                    ? region.several()
+                    : TransferChecks.outOfBounds("", offset, length, region.length);
         }
         if (localCount == localLimit) {
             throw new IllegalArgumentException("provider " + checks.provider() + " takes " + localLimit

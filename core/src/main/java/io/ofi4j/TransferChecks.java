@@ -35,23 +35,19 @@ final class TransferChecks {
         return injectSize;
     }
 
-    /** What can be known without the guard: everything that never changes. */
+    /**
+     * Inside the guard, since other threads may close and remove. One comparison says that the peer is there, is in the
+     * endpoint's vector, and the endpoint is open; one that the region is open and has the right.
+     */
     void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteRight, long remoteOffset) {
         if ((offset | length | remoteOffset) < 0 || offset > local.length - length
                 || remoteOffset > remote.length() - length) {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
-        if ((local.accessBits & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.vector != vector || length > maximumMessageSize) {
+        if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
+                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
-        }
-    }
-
-    /** What another thread may change: looked at inside the guard. */
-    void requireOpen(MemoryRegion local, Peer peer) {
-        if (endpoint.closed || local.state != MemoryRegion.OPEN || peer.removed || !local.isMemoryAlive()) {
-            throw closed(local, peer);
         }
     }
 
@@ -75,7 +71,8 @@ final class TransferChecks {
 
     void requireVector(Peer peer) {
         if (peer.vector != vector) {
-            throw new IllegalArgumentException(peer + " is not in the address vector of " + endpoint);
+            throw new IllegalArgumentException(peer + " is not "
+                    + (vector.isOfConnection() ? "the peer" : "in the address vector") + " of " + endpoint);
         }
     }
 
@@ -99,8 +96,12 @@ final class TransferChecks {
     }
 
     void requireOpen(RmaMessage message) {
+        Peer peer = message.peer;
         for (int i = 0; i < message.localCount; i++) {
-            requireOpen(message.regions[i], message.peer);
+            MemoryRegion local = message.regions[i];
+            if (local.rights == 0 || peer.realm != endpoint.realm || !local.isMemoryAlive()) {
+                throw closed(local, peer);
+            }
         }
     }
 
@@ -126,7 +127,9 @@ final class TransferChecks {
             return endpoint.closed();
         }
         if (peer.removed) {
-            return new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
+            return vector.isOfConnection()
+                    ? endpoint.connection().notConnected()
+                    : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
         }
         return new IllegalStateException(
                 local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
@@ -140,8 +143,11 @@ final class TransferChecks {
                 + " bytes, too few for 0x" + Long.toHexString(data));
     }
 
-    private static IndexOutOfBoundsException outOfBounds(MemoryRegion local, long offset, long length,
-            RemoteRegion remote, long remoteOffset) {
+    private static RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
+            long remoteOffset) {
+        if (local.hasSeveralSegments()) {
+            return local.several();
+        }
         boolean here = offset < 0 || length < 0 || offset > local.length - length;
         return here
                 ? outOfBounds("", offset, length, local.length)
@@ -153,7 +159,7 @@ final class TransferChecks {
                 length + " bytes at " + where + "offset " + offset + " are not inside a region of " + size + " bytes");
     }
 
-    private IllegalArgumentException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
             RemoteRegion remote, long remoteRight) {
         if (length > maximumMessageSize) {
             return tooLong("an operation", length, maximumMessageSize);
@@ -161,6 +167,9 @@ final class TransferChecks {
         requireDomain(local);
         requireVector(peer);
         boolean here = (local.accessBits & localRight) == 0;
+        if (!here && (remote.accessBits() & remoteRight) != 0) {
+            return closed(local, peer);
+        }
         return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
                 + (here ? local.access() : remote.access()) + ", which lacks "
                 + Access.setOf(here ? localRight : remoteRight));

@@ -53,6 +53,20 @@ public enum Waiting {
     }
 
     /**
+     * Blocks, without using the processor, until something may be there to be read from one of several objects; fi_trywait and
+     * poll(2). A virtual thread does not block: it looks again five thousand times a second.
+     *
+     * @param deadline how long at most
+     * @param objects what to wait for, with wait descriptors
+     * @return false where nothing came in time
+     * @throws IllegalStateException if one has no wait descriptor, or is closed
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set
+     */
+    public static boolean block(Duration deadline, Waitable... objects) {
+        return new DescriptorWait(objects).until(deadline);
+    }
+
+    /**
      * {@return whether the answer became true in time}
      *
      * @param condition what is asked

@@ -15,7 +15,9 @@
  * providers that match {@link io.ofi4j.FabricHints}; a {@link io.ofi4j.Fabric} opens a {@link io.ofi4j.Domain}, which opens
  * a {@link io.ofi4j.CompletionQueue}, an {@link io.ofi4j.AddressVector} and an {@link io.ofi4j.Endpoint}, and registers
  * {@link io.ofi4j.MemoryRegion}s. {@link io.ofi4j.Endpoint#rma} posts transfers, {@link io.ofi4j.CompletionQueue#poll}
- * tells what has completed.
+ * tells what has completed. Connected endpoints
+ * ({@link io.ofi4j.FabricHints#connected}) have an {@link io.ofi4j.EventQueue}, a {@link io.ofi4j.PassiveEndpoint} on the
+ * accepting side, and a {@link io.ofi4j.Connection} in the place of the address vector.
  *
  * <p><b>Life cycle.</b> Everything that is opened is {@link AutoCloseable}; closing twice is harmless. What was opened
  * from or bound to an object must be closed before it, or {@link IllegalStateException} names what is still open. Use after

@@ -3,8 +3,8 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,6 +23,18 @@ class PeerSurvivalTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void injectingToAPeerThatHasGone(String provider) {
         survives(InjectsToAPeerThatHasGone.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void closingAnEndpointThatSomebodyConnectsTo(String provider) {
+        survives(ClosesWhileConnecting.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void closingAnEndpointWhileAnotherThreadPollsItsQueue(String provider) {
+        survives(ClosesWhilePolled.class, provider);
     }
 
     @Test
@@ -53,7 +65,6 @@ class PeerSurvivalTest {
             try (Pair pair = new Pair(arguments[0]);
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                pair.endpoint.postTimeout(Duration.ofMillis(20));
                 pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
                 pair.awaitCompletions(1);
                 inject(pair, source, target);
@@ -87,6 +98,52 @@ class PeerSurvivalTest {
         public void onError(CompletionError error) {
             if (error.token() != NO_TOKEN) {
                 throw new AssertionError(error);
+            }
+        }
+    }
+
+    /** At the first write a connection is begun. */
+    static final class ClosesWhileConnecting {
+        private ClosesWhileConnecting() {
+        }
+
+        public static void main(String[] arguments) {
+            for (int polls = 0; polls < 8; polls++) {
+                ThreadingModel threading = polls % 2 == 0 ? ThreadingModel.SAFE : ThreadingModel.COMPLETION;
+                try (Pair pair = new Pair(TestProviders.hints(arguments[0]).threading(threading));
+                        MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                    pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 1);
+                    for (int poll = 0; poll < polls; poll++) {
+                        pair.poll();
+                    }
+                    pair.farEndpoint.close();
+                    for (int poll = 0; poll < TIMES; poll++) {
+                        pair.poll();
+                    }
+                }
+            }
+        }
+    }
+
+    /** One thread opens and closes endpoints, the other polls the queue that they share. */
+    static final class ClosesWhilePolled {
+        private ClosesWhilePolled() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            AtomicBoolean done = new AtomicBoolean();
+            try (Pair pair = new Pair(arguments[0])) {
+                Thread poller = Thread.ofPlatform().start(() -> {
+                    while (!done.get()) {
+                        pair.queue.progress();
+                    }
+                });
+                for (int times = 0; times < TIMES; times++) {
+                    pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable().close();
+                }
+                done.set(true);
+                poller.join();
             }
         }
     }

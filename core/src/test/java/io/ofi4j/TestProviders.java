@@ -5,6 +5,8 @@ import java.util.stream.Stream;
 
 /** The software providers that every machine has; one that is missing fails the tests. */
 final class TestProviders {
+    private static final String CONNECTED = "MSG ";
+
     static {
         if (Boolean.getBoolean("ofi4j.test.garbage")) {
             Garbage.start();
@@ -20,10 +22,28 @@ final class TestProviders {
         return Stream.of("shm", "tcp;ofi_rxm", two ? "tcp" : "net", "sockets", "udp;ofi_rxd");
     }
 
+    /** Those with connected (MSG) endpoints and RMA. */
+    static Stream<String> connected() {
+        boolean two = Libfabric.load().version().major() >= 2;
+        return two ? Stream.of("tcp", "sockets") : Stream.of("tcp", "net", "sockets");
+    }
+
+    /** Everything with RMA: providers' names, with {@code MSG} before them for their connected endpoints. */
+    static Stream<String> transfers() {
+        return Stream.concat(rma(), connected().map(CONNECTED::concat));
+    }
+
     /** Hints for a provider, on the loopback interface where it is a network's. */
     static FabricHints hints(String provider) {
+        if (provider.startsWith(CONNECTED)) {
+            return connectedHints(provider.substring(CONNECTED.length()));
+        }
         FabricHints hints = FabricHints.rma().provider(provider);
         return provider.equals("shm") ? hints : hints.source("127.0.0.1", null);
+    }
+
+    static FabricHints connectedHints(String provider) {
+        return FabricHints.connected().provider(provider).source("127.0.0.1", null);
     }
 
     static FabricInfo info(String provider) {

@@ -45,10 +45,62 @@ class ValuesTest {
     @Test
     void anotherFormatIsNamed() {
         byte[] encoded = new RemoteRegion(1, 2, 3, RIGHTS).encode();
-        encoded[5] = 2;
+        encoded[5] = 3;
 
         assertThatIllegalArgumentException().isThrownBy(() -> RemoteRegion.decode(encoded))
-                .withMessageContaining("format 2").withMessageContaining("same release");
+                .withMessageContaining("format 3").withMessageContaining("same release");
+    }
+
+    @RepeatedTest(50)
+    void aRawKeySurvivesEncodingAndDecoding() {
+        byte[] key = new byte[random.nextInt(100)];
+        random.nextBytes(key);
+        RawKey raw = new RawKey(random.nextLong(), random.nextLong() >>> 1, RIGHTS, key);
+
+        RawKey decoded = RawKey.decode(raw.encode());
+
+        assertThat(decoded).isEqualTo(raw).hasSameHashCodeAs(raw);
+        assertThat(decoded.key()).isEqualTo(key);
+        assertThat(decoded.withKey(7)).isEqualTo(new RemoteRegion(raw.base(), raw.length(), 7, RIGHTS));
+    }
+
+    @RepeatedTest(50)
+    void aRawKeyThatIsDamagedOrCutIsRefused() {
+        byte[] key = new byte[1 + random.nextInt(40)];
+        random.nextBytes(key);
+        byte[] encoded = new RawKey(1, 2, RIGHTS, key).encode();
+        byte[] cut = Arrays.copyOf(encoded, random.nextInt(encoded.length));
+        byte[] longer = Arrays.copyOf(encoded, encoded.length + 1 + random.nextInt(9));
+        assertThatIllegalArgumentException().isThrownBy(() -> RawKey.decode(cut));
+        assertThatIllegalArgumentException().isThrownBy(() -> RawKey.decode(longer));
+        for (int bit = 0; bit < encoded.length * Byte.SIZE; bit++) {
+            byte[] damaged = encoded.clone();
+            damaged[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            assertThatIllegalArgumentException().as("bit %d", bit).isThrownBy(() -> RawKey.decode(damaged));
+        }
+    }
+
+    @Test
+    void theTwoFormatsAreToldApart() {
+        RawKey raw = new RawKey(1, 2, RIGHTS, new byte[]{9, 8, 7});
+
+        assertThatIllegalArgumentException().isThrownBy(() -> RemoteRegion.decode(raw.encode()))
+                .withMessageContaining("RawKey.decode");
+        assertThatIllegalArgumentException().isThrownBy(() -> RawKey.decode(new RemoteRegion(1, 2, 3, RIGHTS).encode()))
+                .withMessageContaining("format 1").withMessageContaining("RemoteRegion");
+        assertThat(raw.toString()).contains("length=2").doesNotContain("9, 8");
+    }
+
+    @RepeatedTest(20)
+    void severalDamagedBytesAreNoticed() {
+        byte[] encoded = new RemoteRegion(random.nextLong(), 2, random.nextLong(), RIGHTS).encode();
+        byte[] damaged = encoded.clone();
+        for (int i = 0; i < 1 + random.nextInt(8); i++) {
+            damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+        }
+        if (!Arrays.equals(encoded, damaged)) {
+            assertThatIllegalArgumentException().isThrownBy(() -> RemoteRegion.decode(damaged));
+        }
     }
 
     @Test
@@ -66,6 +118,41 @@ class ValuesTest {
         assertThat(address).isEqualTo(EndpointAddress.of(new byte[]{1, 2, 3})).hasToString("010203");
         assertThat(address.toBytes()).isEqualTo(new byte[]{1, 2, 3}).isNotSameAs(address.toBytes());
         assertThat(address.hashCode()).isEqualTo(Arrays.hashCode(new byte[]{1, 2, 3}));
+    }
+
+    @RepeatedTest(50)
+    void anAddressSurvivesEncodingAndDecoding() {
+        byte[] bytes = new byte[1 + random.nextInt(512)];
+        random.nextBytes(bytes);
+        int format = random.nextInt(20);
+
+        EndpointAddress decoded = EndpointAddress.decode(EndpointAddress.of(bytes, format).encode());
+
+        assertThat(decoded).isEqualTo(EndpointAddress.of(bytes));
+        assertThat(decoded.format()).isEqualTo(format);
+    }
+
+    @Test
+    void everyFlippedBitOfAnAddressIsNoticed() {
+        byte[] encoded = EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2).encode();
+        for (int bit = 0; bit < encoded.length * Byte.SIZE; bit++) {
+            byte[] damaged = encoded.clone();
+            damaged[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+            assertThatIllegalArgumentException().as("bit %d", bit).isThrownBy(() -> EndpointAddress.decode(damaged));
+        }
+        for (int length = 0; length < encoded.length; length++) {
+            byte[] cut = Arrays.copyOf(encoded, length);
+            assertThatIllegalArgumentException().as("length %d", length).isThrownBy(() -> EndpointAddress.decode(cut));
+        }
+    }
+
+    @Test
+    void anotherEncodingOfAnAddressIsNamed() {
+        byte[] encoded = EndpointAddress.of(new byte[]{1}, 2).encode();
+        encoded[5] = 9;
+
+        assertThatIllegalArgumentException().isThrownBy(() -> EndpointAddress.decode(encoded))
+                .withMessageContaining("format 9").withMessageContaining("same release");
     }
 
     @Test

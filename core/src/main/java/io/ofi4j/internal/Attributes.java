@@ -62,13 +62,20 @@ public final class Attributes {
 
     public static DomainAttributes domain(InfoHandle info) {
         MemorySegment at = info.domain();
+        boolean isTwo = FabricCalls.isTwo();
         return new DomainAttributes(LibC.string(fi_domain_attr.name(at)),
                 ThreadingModel.of(fi_domain_attr.threading(at)), ProgressModel.of(fi_domain_attr.control_progress(at)),
                 ProgressModel.of(fi_domain_attr.data_progress(at)), fi_domain_attr.resource_mgmt(at),
                 fi_domain_attr.av_type(at), MemoryRegionMode.setOf(fi_domain_attr.mr_mode(at)),
                 size(fi_domain_attr.mr_key_size(at)), size(fi_domain_attr.cq_data_size(at)),
                 size(fi_domain_attr.cq_cnt(at)), size(fi_domain_attr.ep_cnt(at)), size(fi_domain_attr.cntr_cnt(at)),
-                size(fi_domain_attr.mr_iov_limit(at)), size(fi_domain_attr.mr_cnt(at)), fi_domain_attr.caps(at));
+                size(fi_domain_attr.mr_iov_limit(at)), size(fi_domain_attr.mr_cnt(at)), fi_domain_attr.caps(at),
+                fi_domain_attr.mode(at), size(fi_domain_attr.tx_ctx_cnt(at)), size(fi_domain_attr.rx_ctx_cnt(at)),
+                size(fi_domain_attr.max_ep_tx_ctx(at)), size(fi_domain_attr.max_ep_rx_ctx(at)),
+                size(fi_domain_attr.max_ep_stx_ctx(at)), size(fi_domain_attr.max_ep_srx_ctx(at)),
+                size(fi_domain_attr.auth_key_size(at)), size(fi_domain_attr.max_err_data(at)),
+                fi_domain_attr.tclass(at), isTwo ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
+                isTwo ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
     }
 
     public static FabricAttributes fabric(InfoHandle info) {

@@ -2,7 +2,7 @@ package io.ofi4j.internal;
 
 /** Completions that were read while something else was done, in their order, until somebody polls for them. */
 public final class CompletionRing {
-    private static final int FIELDS = 4;
+    private static final int FIELDS = 7;
 
     private long[] entries;
     private int first;
@@ -17,7 +17,7 @@ public final class CompletionRing {
         return count;
     }
 
-    public void add(long token, long flags, long length, long data) {
+    public void add(long token, long flags, long length, long data, long buffer, long tag, long source) {
         if (count * FIELDS == entries.length) {
             grow();
         }
@@ -26,6 +26,9 @@ public final class CompletionRing {
         entries[at + 1] = flags;
         entries[at + 2] = length;
         entries[at + 3] = data;
+        entries[at + 4] = buffer;
+        entries[at + 5] = tag;
+        entries[at + 6] = source;
         count++;
     }
 
@@ -44,6 +47,18 @@ public final class CompletionRing {
 
     public long data() {
         return entries[first + 3];
+    }
+
+    public long buffer() {
+        return entries[first + 4];
+    }
+
+    public long tag() {
+        return entries[first + 5];
+    }
+
+    public long source() {
+        return entries[first + 6];
     }
 
     /** Removes the oldest entry. */

@@ -17,9 +17,21 @@ public final class ContextSlab {
     static final long SLOT_SIZE = 64;
     private static final int SLOT_SHIFT = 6;
     private static final int NONE = -1;
+    private static final long LOWER = (1L << 32) - 1;
+    private static final long UPPER = ~LOWER;
 
-    /** Numbers per slot: the token, or the next free slot's number; then the owner. */
+    /** Numbers per slot: the token; then the owner, or what was free before this slot was. */
     private static final int FIELDS = 2;
+    /** The sign: set in what stands for a free slot. */
+    private static final long FREE = Long.MIN_VALUE;
+    /** One more free slot. */
+    private static final long ONE = 1L << 32;
+    /** Set in an owner where nobody wants to know that the operation went well. */
+    private static final long SILENT = 1L << 62;
+    /** Added to an endpoint's number where nobody wants to know that the operation went well. */
+    public static final int SILENT_ENDPOINT = 1 << 30;
+    /** Endpoints and regions have numbers from 1 to this one. */
+    public static final int LARGEST_NUMBER = (1 << 30) - 1;
     /** Set in the lower half of an owner where the operation concerns further regions. */
     private static final long SEVERAL = 0x8000_0000L;
     /** How many regions beyond the first one operation may concern. */
@@ -29,13 +41,17 @@ public final class ContextSlab {
     private final int slots;
     /**
      * In one array, so that one bounds check and one cache line serve an operation. The owner is the endpoint's number in the
-     * upper half and the region's in the lower, 0 while the slot is free.
+     * upper half and the region's in the lower.
      */
     private final long[] records;
     /** The further regions of operations on several, {@link #FURTHER} numbers a slot; made when first needed. */
     private int[] further;
-    private int firstFree;
-    private int inFlight;
+    /**
+     * The slot to be taken next in the lower half, how many more are free in the upper, and {@link #FREE}. One number, and that
+     * of the slot below it stands where the slot's owner will: a post and its completion write five numbers together. Their
+     * count shows, because the provider's next locked instruction waits until all are written.
+     */
+    private long free;
 
     /**
      * @param memory where the slab comes from; it must live until no provider can write to it
@@ -45,23 +61,23 @@ public final class ContextSlab {
         this.base = memory.allocate(slots * SLOT_SIZE, SLOT_SIZE).address();
         this.slots = slots;
         this.records = new long[slots * FIELDS];
-        for (int slot = 0; slot < slots; slot++) {
-            records[slot * FIELDS] = slot + 1L < slots ? slot + 1L : NONE; // the last freed goes first: few cache lines
+        this.free = FREE | NONE & LOWER;
+        for (int slot = slots - 1; slot >= 0; slot--) {
+            release(slot); // the last freed goes first: few cache lines
         }
     }
 
-    /** Takes a slot, or returns -1 where none is free. Numbers of endpoints and regions begin at 1. */
+    /** Takes a slot, or returns -1 where none is free. Numbers are positive, and at most {@link #LARGEST_NUMBER}. */
     public int acquire(long token, int endpoint, int region) {
-        int slot = firstFree;
+        int slot = (int) free;
         if (slot == NONE) {
             return NONE;
         }
         long[] all = records;
         int at = slot * FIELDS;
-        firstFree = (int) all[at];
-        inFlight++;
+        free = all[at + 1];
         all[at] = token;
-        all[at + 1] = (long) endpoint << 32 | region; // both are positive
+        all[at + 1] = (long) endpoint << 32 | region;
         return slot;
     }
 
@@ -79,12 +95,14 @@ public final class ContextSlab {
     }
 
     public void release(int slot) {
-        long[] all = records;
-        int at = slot * FIELDS;
-        all[at + 1] = 0;
-        all[at] = firstFree;
-        firstFree = slot;
-        inFlight--;
+        long before = free;
+        records[slot * FIELDS + 1] = before;
+        free = (before & UPPER) + ONE | slot;
+    }
+
+    /** Whether an operation was begun by a {@link #SILENT_ENDPOINT}; its slot, or -1. */
+    public boolean isSilent(int slot) {
+        return slot >= 0 && (records[slot * FIELDS + 1] & SILENT) != 0;
     }
 
     /** The op_context of a slot. */
@@ -98,7 +116,7 @@ public final class ContextSlab {
         if (slot < 0 || slot >= slots) {
             return NONE;
         }
-        return records[(int) slot * FIELDS + 1] == 0 ? NONE : (int) slot;
+        return records[(int) slot * FIELDS + 1] < 0 ? NONE : (int) slot;
     }
 
     public long token(int slot) {
@@ -106,7 +124,7 @@ public final class ContextSlab {
     }
 
     public int inFlight() {
-        return inFlight;
+        return slots - (int) (free >>> 32 & Integer.MAX_VALUE);
     }
 
     public int capacity() {
@@ -116,9 +134,10 @@ public final class ContextSlab {
     /** How many operations concern a region. */
     public int inFlightOfRegion(int region) {
         int count = 0;
-        for (int slot = 0; inFlight > 0 && slot < slots; slot++) {
-            int first = (int) records[slot * FIELDS + 1];
-            if (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region)) {
+        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
+            long owner = records[slot * FIELDS + 1];
+            int first = (int) owner;
+            if (owner > 0 && (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region))) {
                 count++;
             }
         }
@@ -135,10 +154,11 @@ public final class ContextSlab {
 
     /** Frees the slots of an endpoint that is gone; their tokens. */
     public long[] releaseEndpoint(int endpoint) {
-        long[] released = new long[inFlight];
+        long[] released = new long[inFlight()];
         int count = 0;
         for (int slot = 0; slot < slots; slot++) {
-            if (records[slot * FIELDS + 1] >>> 32 == endpoint) {
+            long owner = records[slot * FIELDS + 1];
+            if (owner > 0 && (owner & ~SILENT) >>> 32 == endpoint) {
                 released[count++] = token(slot);
                 release(slot);
             }

@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -25,11 +26,14 @@ import java.lang.ref.Reference;
 public final class CqOps {
     private static final MethodHandle READ = Downcalls
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SREAD = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final long OPS = fid_cq.ops$offset();
     private static final long ENTRY = fi_cq_data_entry.sizeof();
     private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
     private static final long FLAGS = fi_cq_data_entry.flags$offset();
     private static final long LENGTH = fi_cq_data_entry.len$offset();
+    private static final long BUFFER = fi_cq_data_entry.buf$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
     /**
      * The address space. A constant, so that an access is one instruction; through a segment of a shared arena it checks
@@ -55,17 +59,21 @@ public final class CqOps {
     private final long address;
     private final MemorySegment read;
     private final long entries;
+    /** Null where entries are plain. */
+    private final CqEntries further;
     private boolean busy;
 
     /**
+     * @param format what the queue's entries have
      * @param batch how many entries one call reads at most
      */
-    public CqOps(Handle queue, int batch) {
+    public CqOps(Handle queue, CqFormat format, int batch) {
         this.queue = queue;
         this.address = queue.address();
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
+        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch);
     }
 
     /** Whether somebody hands out what was read. */
@@ -84,10 +92,24 @@ public final class CqOps {
         BUSY.setRelease(this, false);
     }
 
-    /** fi_cq_read into this object's entries: how many, or an error negated. */
+    /** fi_cq_read, or fi_cq_readfrom, into this object's entries: how many, or an error negated. */
     public long fi_cq_read(long count) {
         try {
-            return (long) READ.invokeExact(read, address, entries, count);
+            return further == null
+                    ? (long) READ.invokeExact(read, address, entries, count)
+                    : further.read(memory, count);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** fi_cq_sread, or fi_cq_sreadfrom: as {@link #fi_cq_read}, after waiting for entries. */
+    public long fi_cq_sread(long count, int milliseconds) {
+        try {
+            return further == null
+                    ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread"), address,
+                            entries, count, 0L, milliseconds)
+                    : further.sread(queue, memory, count, milliseconds);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -118,9 +140,35 @@ public final class CqOps {
         return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + DATA);
     }
 
+    /** Copies an entry over another. */
+    public void copy(int from, int to) {
+        if (from != to) {
+            put(to, context(from), flags(from), length(from), data(from), buffer(from), tag(from), source(from));
+        }
+    }
+
+    /** The buffer of an entry that was read. */
+    public long buffer(int entry) {
+        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + BUFFER);
+    }
+
+    /** The tag of an entry that was read, 0 where the format has none. */
+    public long tag(int entry) {
+        return further == null ? 0 : further.tag(entry);
+    }
+
+    /** The source of an entry that was read, FI_ADDR_NOTAVAIL where there is none. */
+    public long source(int entry) {
+        return further == null ? CqEntries.NOT_AVAILABLE : further.source(entry);
+    }
+
     /** Makes an entry. */
-    public void put(int entry, long context, long flags, long length, long data) {
+    public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
+        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + BUFFER, buffer);
+        if (further != null) {
+            further.put(entry, tag, source);
+        }
         EVERYTHING.set(JAVA_LONG_UNALIGNED, at + CONTEXT, context);
         EVERYTHING.set(JAVA_LONG_UNALIGNED, at + FLAGS, flags);
         EVERYTHING.set(JAVA_LONG_UNALIGNED, at + LENGTH, length);
@@ -128,7 +176,8 @@ public final class CqOps {
     }
 
     /** A {@code struct fi_cq_err_entry}, copied. */
-    public record ErrorEntry(long context, long flags, long length, int errno, int providerErrno, String providerText) {
+    public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
+            int errno, int providerErrno, String providerText, byte[] providerData) {
     }
 
     /**
@@ -152,9 +201,18 @@ public final class CqOps {
             }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
             return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
-                    fi_cq_err_entry.len(entry), fi_cq_err_entry.err(entry), providerErrno,
-                    withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "");
+                    fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
+                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), fi_cq_err_entry.err(entry), providerErrno,
+                    withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",
+                    errorData(entry, data));
         }
+    }
+
+    /** What a provider wrote into our room; where it put a pointer of its own, its size cannot be trusted either. */
+    private static byte[] errorData(MemorySegment entry, MemorySegment room) {
+        long size = fi_cq_err_entry.err_data_size(entry);
+        boolean ours = fi_cq_err_entry.err_data(entry).address() == room.address();
+        return ours && size > 0 && size < ERROR_DATA_ROOM ? room.asSlice(0, size).toArray(JAVA_BYTE) : new byte[0];
     }
 
     private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {

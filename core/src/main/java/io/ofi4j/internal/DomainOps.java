@@ -18,45 +18,69 @@ public final class DomainOps {
     private DomainOps() {
     }
 
-    /** Opens a queue whose entries are {@code struct fi_cq_data_entry}, without a wait object. */
-    public static Out fi_cq_open(Handle domain, long size) {
+    /**
+     * Opens a completion queue.
+     *
+     * @param format an {@code enum fi_cq_format}
+     * @param waitObject an {@code enum fi_wait_obj}
+     * @param signalingVector below 0 where there is none
+     */
+    public static Out fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.cq_open$offset(), "fi_cq_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_cq_attr.allocate(arena);
             fi_cq_attr.size(attributes, size);
-            fi_cq_attr.format(attributes, fabric_h.FI_CQ_FORMAT_DATA());
-            fi_cq_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            fi_cq_attr.format(attributes, format);
+            fi_cq_attr.wait_obj(attributes, waitObject);
+            if (signalingVector >= 0) {
+                fi_cq_attr.flags(attributes, fabric_h.FI_AFFINITY());
+                fi_cq_attr.signaling_vector(attributes, signalingVector);
+            }
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.cq_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
             return Out.of(status, out, domain.provider());
         }
     }
 
+    /** Opens an address vector of the provider's making; see {@link #fi_av_open(Handle, VectorAttributes)}. */
+    public static Out fi_av_open(Handle domain, int type, long count) {
+        return fi_av_open(domain, new VectorAttributes(type, count, 0, 0, null, false));
+    }
+
     /**
-     * Opens an address vector.
+     * {@code struct fi_av_attr}.
      *
      * @param type an {@code enum fi_av_type}
      * @param count how many addresses are expected; 0 leaves it to the provider
+     * @param name null where it is not shared
      */
-    public static Out fi_av_open(Handle domain, int type, long count) {
+    public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
+            boolean readOnly) {
+    }
+
+    public static Out fi_av_open(Handle domain, VectorAttributes wanted) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.av_open$offset(), "fi_av_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_av_attr.allocate(arena);
-            fi_av_attr.type(attributes, type);
-            fi_av_attr.count(attributes, count);
+            fi_av_attr.type(attributes, wanted.type);
+            fi_av_attr.count(attributes, wanted.count);
+            fi_av_attr.ep_per_node(attributes, wanted.endpointsPerNode);
+            fi_av_attr.rx_ctx_bits(attributes, wanted.receiveContextBits);
+            fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
+            fi_av_attr.flags(attributes, wanted.readOnly ? FabricConstants.FI_READ : 0);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.av_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
             return Out.of(status, out, domain.provider());
         }
     }
 
-    /** Opens a counter of completions without a wait object. */
-    public static Out fi_cntr_open(Handle domain) {
+    /** Opens a counter of completions, with an {@code enum fi_wait_obj}. */
+    public static Out fi_cntr_open(Handle domain, int waitObject) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.cntr_open$offset(), "fi_cntr_open");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = fi_cntr_attr.allocate(arena);
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
-            fi_cntr_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            fi_cntr_attr.wait_obj(attributes, waitObject);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.cntr_open.invoke(function, domain.pointer(), attributes, out,
                     MemorySegment.NULL);

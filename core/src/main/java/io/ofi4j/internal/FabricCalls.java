@@ -26,6 +26,11 @@ public final class FabricCalls {
         return fabric_h.fi_version();
     }
 
+    /** Whether structs have the fields that came with libfabric 2.0. */
+    static boolean isTwo() {
+        return fi_version() >>> 16 >= 2;
+    }
+
     public static String fi_strerror(int errno) {
         return LibC.string(fabric_h.fi_strerror(errno));
     }

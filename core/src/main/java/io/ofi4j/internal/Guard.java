@@ -76,6 +76,11 @@ public final class Guard {
         return owner == null || owner == thread;
     }
 
+    /** Whether the same threads may enter both. */
+    public boolean sharesOwnerWith(Guard other) {
+        return owner == other.owner;
+    }
+
     /** Whether {@link #enterAsAnyone} would let a thread in. */
     public boolean admitsAnyone(Thread thread) {
         return exclusive || admits(thread);

@@ -4,6 +4,8 @@ import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
 import java.lang.foreign.MemorySegment;
 
 /** A {@code struct fi_info} to ask with, written field by field. Its strings are freed by fi_freeinfo with free(3). */
@@ -16,6 +18,11 @@ public final class Hints {
 
     public Hints capabilities(long bits) {
         fi_info.caps(info.pointer(), bits);
+        return this;
+    }
+
+    public Hints operationFlags(long bits) {
+        fi_tx_attr.op_flags(info.transmit(), bits);
         return this;
     }
 
@@ -51,6 +58,41 @@ public final class Hints {
 
     public Hints memoryRegionMode(int bits) {
         fi_domain_attr.mr_mode(info.domain(), bits);
+        return this;
+    }
+
+    public Hints addressVectorType(int type) {
+        fi_domain_attr.av_type(info.domain(), type);
+        return this;
+    }
+
+    public Hints resourceManagement(int management) {
+        fi_domain_attr.resource_mgmt(info.domain(), management);
+        return this;
+    }
+
+    public Hints trafficClass(int trafficClass) {
+        fi_domain_attr.tclass(info.domain(), trafficClass);
+        fi_tx_attr.tclass(info.transmit(), trafficClass);
+        return this;
+    }
+
+    public Hints order(long messageOrder, long completionOrder) {
+        fi_tx_attr.msg_order(info.transmit(), messageOrder);
+        fi_rx_attr.msg_order(info.receive(), messageOrder);
+        fi_tx_attr.comp_order(info.transmit(), completionOrder);
+        fi_rx_attr.comp_order(info.receive(), completionOrder);
+        return this;
+    }
+
+    public Hints sizes(long transmit, long receive) {
+        fi_tx_attr.size(info.transmit(), transmit);
+        fi_rx_attr.size(info.receive(), receive);
+        return this;
+    }
+
+    public Hints injectSize(long bytes) {
+        fi_tx_attr.inject_size(info.transmit(), bytes);
         return this;
     }
 

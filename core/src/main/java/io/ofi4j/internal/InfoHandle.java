@@ -33,8 +33,48 @@ public final class InfoHandle {
         return new InfoHandle(copy);
     }
 
+    /** An info that is the caller's to free, from now on this object's. */
+    static InfoHandle adopt(MemorySegment info) {
+        return new InfoHandle(info);
+    }
+
     MemorySegment pointer() {
         return info;
+    }
+
+    /** The connection request that it came with, or 0. */
+    public long request() {
+        return fi_info.handle(info).address();
+    }
+
+    /**
+     * A copy without the connection request, with which only one endpoint may be opened. The sockets provider leaves out
+     * names in what comes with a request; they are the passive endpoint's.
+     */
+    public InfoHandle withoutRequest(InfoHandle passive) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, MemorySegment.NULL);
+        if (fi_fabric_attr.prov_name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.prov_name(copy.fabric(), duplicate(fi_fabric_attr.prov_name(passive.fabric())));
+        }
+        if (fi_fabric_attr.name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.name(copy.fabric(), duplicate(fi_fabric_attr.name(passive.fabric())));
+        }
+        if (fi_domain_attr.name(copy.domain()).address() == 0) {
+            fi_domain_attr.name(copy.domain(), duplicate(fi_domain_attr.name(passive.domain())));
+        }
+        return copy;
+    }
+
+    private static MemorySegment duplicate(MemorySegment text) {
+        return text.address() == 0 ? MemorySegment.NULL : LibC.strdup(LibC.string(text));
+    }
+
+    /** A copy whose endpoint takes over the address of a passive endpoint. */
+    public InfoHandle takingOver(Handle passiveEndpoint) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, passiveEndpoint.pointer());
+        return copy;
     }
 
     /** fi_tostr: everything libfabric says about it, as text. */
@@ -80,10 +120,12 @@ public final class InfoHandle {
         return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
     }
 
-    /** Up to the last field that libfabric 1.17 has. */
+    /** Up to the last field that libfabric 1.17 has, where it is not 2.0 or newer. */
     MemorySegment domain() {
         return fi_info.domain_attr(info)
-                .reinterpret(fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
+                .reinterpret(FabricCalls.isTwo()
+                        ? fi_domain_attr.sizeof()
+                        : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
     }
 
     MemorySegment fabric() {

@@ -58,7 +58,7 @@ class ContextSlabTest {
     void anEndpointsOperationsAreReleasedTogether() {
         ContextSlab slab = new ContextSlab(arena, 8);
         for (int i = 0; i < 8; i++) {
-            slab.acquire(i, i % 2 == 0 ? 5 : Integer.MAX_VALUE, 7 + i % 2);
+            slab.acquire(i, i % 2 == 0 ? 5 : ContextSlab.LARGEST_NUMBER, 7 + i % 2);
         }
         assertThat(slab.inFlightOfRegion(7)).isEqualTo(4);
 
@@ -67,7 +67,7 @@ class ContextSlabTest {
         assertThat(slab.inFlightOfRegion(7)).isZero();
         assertThat(slab.inFlightOfRegion(8)).isEqualTo(4);
         assertThat(slab.releaseEndpoint(5)).isEmpty();
-        assertThat(slab.releaseEndpoint(Integer.MAX_VALUE)).containsExactlyInAnyOrder(1, 3, 5, 7);
+        assertThat(slab.releaseEndpoint(ContextSlab.LARGEST_NUMBER)).containsExactlyInAnyOrder(1, 3, 5, 7);
     }
 
     @RepeatedTest(20)
@@ -98,11 +98,12 @@ class ContextSlabTest {
         for (int step = 0; step < 500; step++) {
             long end = in + random.nextInt(10);
             for (; in < end; in++) {
-                ring.add(in, in + 1, in + 2, in + 3);
+                ring.add(in, in + 1, in + 2, in + 3, in + 4, in + 5, in + 6);
             }
             for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
-                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data())).containsExactly(out,
-                        out + 1, out + 2, out + 3);
+                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data(), ring.buffer(),
+                        ring.tag(), ring.source()))
+                        .containsExactlyElementsOf(LongStream.range(out, out + 7).boxed().toList());
                 ring.remove();
             }
             assertThat(ring.size()).isEqualTo(in - out);

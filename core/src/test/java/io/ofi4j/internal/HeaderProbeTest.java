@@ -3,31 +3,57 @@ package io.ofi4j.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
+import io.ofi4j.AddressVectorType;
 import io.ofi4j.Capability;
 import io.ofi4j.CompletionFlags;
+import io.ofi4j.CompletionOrder;
+import io.ofi4j.DevicePeerToPeer;
+import io.ofi4j.EndpointOption;
+import io.ofi4j.CompletionFormat;
+import io.ofi4j.CounterEvent;
 import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegionMode;
+import io.ofi4j.MessageOrder;
 import io.ofi4j.OperationFlag;
+import io.ofi4j.Peer;
 import io.ofi4j.ProgressModel;
+import io.ofi4j.ResourceManagement;
 import io.ofi4j.ThreadingModel;
+import io.ofi4j.TrafficClass;
+import io.ofi4j.WaitObject;
 import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_alias;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
 import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_cq_msg_entry;
+import io.ofi4j.bindings.fi_cq_tagged_entry;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_eq_attr;
+import io.ofi4j.bindings.fi_eq_cm_entry;
+import io.ofi4j.bindings.fi_eq_entry;
+import io.ofi4j.bindings.fi_eq_err_entry;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_mr_attr;
+import io.ofi4j.bindings.fi_mr_map_raw;
+import io.ofi4j.bindings.fi_mr_modify;
+import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fi_ops_ep;
+import io.ofi4j.bindings.fi_ops_eq;
 import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fi_ops_rma;
@@ -37,11 +63,15 @@ import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
 import io.ofi4j.bindings.fid;
 import io.ofi4j.bindings.fid_av;
+import io.ofi4j.bindings.fid_cntr;
 import io.ofi4j.bindings.fid_cq;
 import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
+import io.ofi4j.bindings.fid_eq;
 import io.ofi4j.bindings.fid_fabric;
 import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.iovec;
+import io.ofi4j.bindings.fid_pep;
 import io.ofi4j.bindings.libc.sigaction;
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
@@ -69,16 +99,25 @@ class HeaderProbeTest {
             fi_ep_attr.layout(), fi_domain_attr.layout(), fi_fabric_attr.layout(), fid.layout(), fid_fabric.layout(),
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
-            fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(),
-            fi_context2.layout(), fi_param.layout());
+            fi_ops_cntr.layout(), fid_cntr.layout(), fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(),
+            fi_rma_iov.layout(), fi_cq_attr.layout(), fi_av_attr.layout(), fi_cntr_attr.layout(),
+            fi_cq_data_entry.layout(), fi_cq_entry.layout(), fi_cq_msg_entry.layout(), fi_cq_tagged_entry.layout(),
+            fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout(), fi_mr_attr.layout(),
+            fi_mr_modify.layout(), fi_mr_raw_attr.layout(), fi_mr_map_raw.layout(), iovec.layout(), fi_ops_ep.layout(),
+            fi_alias.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_eq_attr.layout(),
+            fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
             "fi_domain_attr.progress", "fi_cq_err_entry.src_addr", "fi_ops_av.insert_auth_key",
-            "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED",
+            "fi_ops_av.lookup_auth_key", "fi_ops_av.set_user_id", "FI_PROGRESS_CONTROL_UNIFIED", "fi_mr_attr.dmabuf",
+            "fi_mr_attr.hmem_data", "fi_mr_attr.page_size", "fi_mr_attr.base_mr", "fi_mr_attr.sub_mr_cnt",
+            "FI_OPT_CUDA_API_PERMITTED", "FI_OPT_SHARED_MEMORY_PERMITTED", "FI_OPT_MAX_MSG_SIZE",
+            "FI_OPT_MAX_TAGGED_SIZE", "FI_OPT_MAX_RMA_SIZE", "FI_OPT_MAX_ATOMIC_SIZE", "FI_OPT_INJECT_MSG_SIZE",
+            "FI_OPT_INJECT_TAGGED_SIZE", "FI_OPT_INJECT_RMA_SIZE", "FI_OPT_INJECT_ATOMIC_SIZE",
             "FI_TAGGED_DIRECTED_RECV", "FI_TAGGED_MULTI_RECV", "FI_EXACT_DIRECTED_RECV");
-    private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av");
+    private static final Set<String> GREW_WITH_2 = Set.of("fi_domain_attr", "fi_cq_err_entry", "fi_ops_av",
+            "fi_mr_attr", "fi_mr_modify");
 
     @TempDir
     private Path folder;
@@ -171,17 +210,57 @@ class HeaderProbeTest {
         for (EndpointType one : EndpointType.values()) {
             put(constants, "FI_EP_", one, one.value());
         }
+        for (CompletionFormat one : CompletionFormat.values()) {
+            constants.put("FI_CQ_FORMAT_" + one.name().replace("MESSAGE", "MSG"), (long) one.value());
+        }
+        for (CounterEvent one : CounterEvent.values()) {
+            constants.put("FI_" + one.name().replace("RECEIVE", "RECV"), one.bit());
+        }
         for (ThreadingModel one : ThreadingModel.values()) {
             put(constants, "FI_THREAD_", one, one.value());
         }
         for (ProgressModel one : ProgressModel.values()) {
             put(constants, "FI_PROGRESS_", one, one.value());
         }
+        for (AddressVectorType one : AddressVectorType.values()) {
+            put(constants, "FI_AV_", one, one.value());
+        }
+        for (ResourceManagement one : ResourceManagement.values()) {
+            put(constants, "FI_RM_", one, one.value());
+        }
+        for (TrafficClass one : TrafficClass.values()) {
+            put(constants, "FI_TC_", one, one.value());
+        }
+        for (MessageOrder one : MessageOrder.values()) {
+            constants.put("FI_ORDER_" + one, one.bit());
+        }
+        constants.put("FI_ORDER_STRICT", CompletionOrder.STRICT.bits());
+        constants.put("FI_ORDER_DATA", CompletionOrder.DATA.bits());
+        constants.put("FI_SYNC_ERR", fabric_h.FI_SYNC_ERR());
+        for (DevicePeerToPeer one : DevicePeerToPeer.values()) {
+            constants.put("FI_HMEM_P2P_" + one, (long) one.ordinal());
+        }
+        for (Field field : EndpointOption.class.getFields()) {
+            EndpointOption<?> option = (EndpointOption<?>) field.get(null);
+            constants.put("FI_OPT_" + option, (long) option.number());
+        }
+        constants.put("FI_OPT_ENDPOINT", (long) fabric_h.FI_OPT_ENDPOINT());
+        constants.put("FI_ALIAS", (long) fabric_h.FI_ALIAS());
+        constants.put("FI_GETOPSFLAG", (long) fabric_h.FI_GETOPSFLAG());
+        constants.put("FI_SETOPSFLAG", (long) fabric_h.FI_SETOPSFLAG());
+        for (WaitObject one : WaitObject.values()) {
+            put(constants, "FI_WAIT_", one, one.value());
+        }
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
-        constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
+        constants.put("FI_GET_RAW_MR", (long) fabric_h.FI_GET_RAW_MR());
+        constants.put("FI_MAP_RAW_MR", (long) fabric_h.FI_MAP_RAW_MR());
+        constants.put("FI_UNMAP_KEY", (long) fabric_h.FI_UNMAP_KEY());
+        constants.put("FI_REFRESH", (long) fabric_h.FI_REFRESH());
+        constants.put("FI_KEY_NOTAVAIL", -1L);
+        constants.put("FI_AFFINITY", fabric_h.FI_AFFINITY());
+        constants.put("FI_ADDR_NOTAVAIL", Peer.ADDRESS_NOT_AVAILABLE);
         constants.put("FI_CNTR_EVENTS_COMP", (long) fabric_h.FI_CNTR_EVENTS_COMP());
-        constants.put("FI_WAIT_NONE", (long) fabric_h.FI_WAIT_NONE());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }

@@ -1,0 +1,61 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Out;
+
+/** Opens address vectors, and refuses what a provider would misunderstand. */
+final class AddressVectors {
+    private static final int MAXIMUM_SHM_PEERS = 256;
+
+    private AddressVectors() {
+    }
+
+    static AddressVector open(Domain domain, AddressVectorAttributes attributes) {
+        FabricInfo info = domain.info();
+        AddressVectorType type = type(info, attributes.type());
+        requireShareable(info, attributes);
+        Out out = DomainOps.fi_av_open(domain.handle(),
+                new DomainOps.VectorAttributes(type.value(), count(info, attributes.count()),
+                        attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
+                        attributes.isReadOnly()));
+        FabricException.check(out.status(), "fi_av_open", info.provider());
+        return new AddressVector(domain, out.handle(), attributes.type(type));
+    }
+
+    /** An expectation only, but shm refuses a vector that is expected to have more. */
+    private static long count(FabricInfo info, long expected) {
+        return ShmNeighbours.concerns(info) ? Math.min(expected, MAXIMUM_SHM_PEERS) : expected;
+    }
+
+    private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {
+        AddressVectorType theirs = AddressVectorType.of(info.domain().addressVectorType());
+        if (wanted == AddressVectorType.UNSPECIFIED) {
+            return theirs == AddressVectorType.UNSPECIFIED || theirs == AddressVectorType.OTHER
+                    ? AddressVectorType.TABLE
+                    : theirs;
+        }
+        if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
+            throw new UnsupportedOperationException(
+                    "this domain of provider " + info.provider() + " has address vectors of type " + theirs + ", not "
+                            + wanted + "; ask for another domain with FabricHints.attributes");
+        }
+        return wanted;
+    }
+
+    private static void requireShareable(FabricInfo info, AddressVectorAttributes attributes) {
+        if (attributes.name().isEmpty()) {
+            if (attributes.isReadOnly()) {
+                throw new IllegalArgumentException("a read-only address vector needs the name of a shared one");
+            }
+            return;
+        }
+        long bits = info.capabilityBits() | info.domain().capabilities();
+        if ((bits & Capability.SHARED_AV.bit()) == 0) {
+            throw new UnsupportedOperationException(
+                    "address vectors shared between processes are not offered by the provider " + info.provider());
+        }
+        if (attributes.count() == 0) {
+            throw new IllegalArgumentException("a shared address vector needs a count of addresses");
+        }
+    }
+}

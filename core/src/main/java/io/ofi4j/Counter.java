@@ -1,0 +1,295 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.CntrOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.Handle;
+import java.time.Duration;
+
+/**
+ * Counts operations that have completed, and those that failed; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to
+ * endpoints before they are enabled. Reading it makes progress for them, where the provider's progress is manual.
+ *
+ * <p>Its wait object serves {@link #await} only: but for sockets, no provider gives a counter's descriptor.
+ *
+ * <p>Threads: as the domain's {@link ThreadingModel} says; with COMPLETION, an endpoint's counters and queues must have been
+ * opened by one thread.
+ */
+public final class Counter implements AutoCloseable {
+    final Guard guard;
+
+    private final Domain domain;
+    private final Handle handle;
+    private final CntrOps ops;
+    private final BlockingRead blocking;
+    private final boolean blocks;
+    private final Children bound = new Children();
+    /** The count of errors that the application knows of. */
+    private long knownErrors;
+    private volatile boolean closed;
+
+    private Counter(Domain domain, Handle handle, WaitObject waitObject, Guard guard) {
+        this.domain = domain;
+        this.handle = handle;
+        this.guard = guard;
+        this.ops = new CntrOps(handle);
+        this.blocks = hasBlockingWait(handle.provider(), waitObject);
+        this.blocking = new BlockingRead(null, "fi_cntr_wait");
+    }
+
+    /** Takes over a counter that was opened; if that fails, it is closed again. */
+    static Counter adopt(Domain domain, Handle handle, WaitObject waitObject, Guard guard) {
+        try {
+            return new Counter(domain, handle, waitObject, guard);
+        } catch (Throwable t) {
+            FidOps.fi_close(handle);
+            throw t;
+        }
+    }
+
+    /**
+     * Whether fi_cntr_wait does what it should: ofi_rxd has none, though it says so; shm yields, on libfabric 1.x without
+     * looking at the time; and that of sockets 1.x returns at once.
+     */
+    private static boolean hasBlockingWait(String provider, WaitObject object) {
+        boolean one = Libfabric.load().version().major() < 2;
+        return (object == WaitObject.FD || object == WaitObject.UNSPECIFIED) && !provider.contains("ofi_rxd")
+                && !provider.contains("shm") && !(one && provider.equals("sockets"));
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    Domain domain() {
+        return domain;
+    }
+
+    /** @throws IllegalStateException if this counter is closed */
+    void bind(Object child) {
+        guard.enterAsAnyone();
+        try {
+            requireOpen();
+            bound.add(child);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** fi_mr_bind: what peers do to a region; its status. */
+    int bindNatively(Handle region) {
+        enterAlone();
+        try {
+            requireOpen();
+            return FidOps.fi_bind(region, handle, CounterEvent.REMOTE_WRITE.bit());
+        } finally {
+            guard.exit();
+        }
+    }
+
+    void unbind(Object child) {
+        bound.remove(child);
+    }
+
+    /** Enters the guard, and returns when nobody waits in a call of libfabric's. */
+    void enterAlone() {
+        guard.enterAsAnyone();
+        blocking.awaitNobodyInside();
+    }
+
+    /**
+     * {@return how many operations have completed; fi_cntr_read} It makes progress.
+     *
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     */
+    public long read() {
+        guard.enter();
+        try {
+            requireOpen();
+            return ops.fi_cntr_read();
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * {@return how many operations have failed; fi_cntr_readerr} {@link #await} does not report again what was read here.
+     *
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     */
+    public long readErrors() {
+        guard.enter();
+        try {
+            requireOpen();
+            knownErrors = ops.fi_cntr_readerr();
+            return knownErrors;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Adds to the count; fi_cntr_add.
+     *
+     * @param operations how many, 0 or more
+     * @throws IllegalArgumentException if it is below 0
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @throws UnsupportedOperationException if the provider does not offer it
+     */
+    public void add(long operations) {
+        change("fi_cntr_add", operations);
+    }
+
+    /**
+     * Sets the count; fi_cntr_set.
+     *
+     * @param operations how many, 0 or more
+     * @throws IllegalArgumentException if it is below 0
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @throws UnsupportedOperationException if the provider does not offer it
+     */
+    public void set(long operations) {
+        change("fi_cntr_set", operations);
+    }
+
+    /**
+     * Adds to the count of errors; fi_cntr_adderr.
+     *
+     * @param operations how many, 0 or more
+     * @throws IllegalArgumentException if it is below 0
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @throws UnsupportedOperationException if the provider does not offer it
+     */
+    public void addErrors(long operations) {
+        change("fi_cntr_adderr", operations);
+    }
+
+    /**
+     * Sets the count of errors; fi_cntr_seterr.
+     *
+     * @param operations how many, 0 or more
+     * @throws IllegalArgumentException if it is below 0
+     * @throws IllegalStateException if this counter is closed
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @throws UnsupportedOperationException if the provider does not offer it
+     */
+    public void setErrors(long operations) {
+        change("fi_cntr_seterr", operations);
+    }
+
+    private void change(String call, long value) {
+        if (value < 0) {
+            throw new IllegalArgumentException("a counter counts from 0, not " + value);
+        }
+        guard.enter();
+        try {
+            requireOpen();
+            int status = switch (call) {
+                case "fi_cntr_add" -> ops.fi_cntr_add(value);
+                case "fi_cntr_set" -> ops.fi_cntr_set(value);
+                case "fi_cntr_adderr" -> ops.fi_cntr_adderr(value);
+                default -> ops.fi_cntr_seterr(value);
+            };
+            FabricException.check(status, call, handle.provider());
+            knownErrors = call.equals("fi_cntr_seterr") ? value : knownErrors;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /**
+     * Waits until so many operations have completed; fi_cntr_wait. It blocks where the counter has a wait object for that and
+     * the provider keeps the time, and otherwise reads again and again and lets other threads run in between. A virtual thread
+     * always does that, and holds no carrier in between.
+     *
+     * @param threshold how many
+     * @param deadline how long at most
+     * @throws FabricTimeoutException if they have not completed in time
+     * @throws FabricException if operations failed that the application does not know of, with errno {@code EAVAIL} (259); or
+     *         the thread is interrupted, with errno {@code EINTR} (4), and its status stays set
+     * @throws IllegalStateException if this counter is closed, also by another thread while this one waits
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     */
+    public void await(long threshold, Duration deadline) {
+        BlockingRead.Call call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
+        if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
+            throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
+                    "It stands at " + read() + ": do the peers make progress?");
+        }
+    }
+
+    private boolean isReached(long threshold) {
+        guard.enter();
+        try {
+            requireOpen();
+            if (Long.compareUnsigned(ops.fi_cntr_read(), threshold) >= 0) {
+                return true;
+            }
+            long errors = ops.fi_cntr_readerr();
+            long fresh = errors - knownErrors;
+            knownErrors = errors;
+            if (fresh != 0) {
+                throw new FabricException(
+                        "waiting for " + threshold + " on " + this + " ended: " + fresh
+                                + " operations failed. Their completion queue says which and why.",
+                        "fi_cntr_wait", Errno.EAVAIL);
+            }
+            return false;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private boolean mayBlock() {
+        guard.enter();
+        try {
+            requireOpen();
+            blocking.enter();
+            return true;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+    }
+
+    /**
+     * Closes the counter; fi_close.
+     *
+     * @throws IllegalStateException if endpoints or regions bound to it are open; they are named
+     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @throws FabricException if libfabric reports an error; the counter counts as closed all the same
+     */
+    @Override
+    public void close() {
+        guard.enter();
+        try {
+            if (closed) {
+                return;
+            }
+            bound.requireNone(this);
+            closed = true;
+        } finally {
+            guard.exit();
+        }
+        blocking.awaitNobodyInside();
+        domain.forget(this);
+        int status = FidOps.fi_close(handle);
+        FabricException.check(status, "fi_close(counter)", handle.provider());
+    }
+
+    @Override
+    public String toString() {
+        return "Counter of " + handle.provider();
+    }
+}

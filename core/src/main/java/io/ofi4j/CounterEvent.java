@@ -1,0 +1,32 @@
+package io.ofi4j;
+
+/** What a counter bound to an endpoint counts; the flags of fi_ep_bind for counters, fi_endpoint(3). */
+public enum CounterEvent {
+    /** Messages sent. */
+    SEND(11),
+    /** Messages received. */
+    RECEIVE(10),
+    /** Reads of this endpoint that have completed. */
+    READ(8),
+    /** Writes of this endpoint that have completed, injected ones included. */
+    WRITE(9),
+    /** Peers' reads; needs {@link Capability#RMA_EVENT}. */
+    REMOTE_READ(12),
+    /** Peers' writes; needs {@link Capability#RMA_EVENT}. */
+    REMOTE_WRITE(13);
+
+    private final long bit;
+
+    CounterEvent(int shift) {
+        this.bit = 1L << shift;
+    }
+
+    /** {@return libfabric's bit for it} */
+    public long bit() {
+        return bit;
+    }
+
+    boolean isRemote() {
+        return this == REMOTE_READ || this == REMOTE_WRITE;
+    }
+}

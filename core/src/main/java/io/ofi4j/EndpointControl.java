@@ -1,0 +1,123 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.EndpointOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.Out;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * What an enabled endpoint tells of itself, and lets be changed; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3).
+ * Handed out by {@link Endpoint#control}. Of the software providers only {@code sockets} offers it. Threads: as the domain's
+ * {@link ThreadingModel} says.
+ */
+public final class EndpointControl {
+    private static final Set<OperationFlag> LEVELS = EnumSet.of(OperationFlag.INJECT_COMPLETE,
+            OperationFlag.TRANSMIT_COMPLETE, OperationFlag.DELIVERY_COMPLETE, OperationFlag.COMMIT_COMPLETE);
+
+    private final Endpoint endpoint;
+
+    EndpointControl(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /**
+     * {@return the flags that operations have which are posted without any; FI_GETOPSFLAG}
+     *
+     * @throws UnsupportedOperationException if the provider does not tell
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if the endpoint is not enabled, or closed
+     */
+    public Set<OperationFlag> defaultFlags() {
+        long bits = endpoint.whileOpen(true, this::flagBits);
+        Set<OperationFlag> flags = EnumSet.noneOf(OperationFlag.class);
+        for (OperationFlag flag : OperationFlag.values()) {
+            if ((bits & flag.bit()) != 0) {
+                flags.add(flag);
+            }
+        }
+        return Collections.unmodifiableSet(flags);
+    }
+
+    /**
+     * Says when operations that are posted without flags count as complete; FI_SETOPSFLAG.
+     *
+     * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; none leaves it to the
+     *        provider
+     * @throws IllegalArgumentException if there are other flags, which are said for one operation in an {@link RmaMessage}
+     * @throws UnsupportedOperationException if the provider does not let it be changed
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if the endpoint is not enabled, or closed
+     */
+    public void defaultFlags(Set<OperationFlag> levels) {
+        long wanted = requireLevels(levels);
+        check(endpoint.whileOpen(true, handle -> {
+            long others = flagBits(handle) & ~requireLevels(LEVELS); // such as whether there are completions at all
+            return EndpointOps.setOperationFlags(handle, others | wanted | Direction.TRANSMIT.bit());
+        }), "fi_control(FI_SETOPSFLAG)");
+    }
+
+    private long flagBits(Handle handle) {
+        EndpointOps.Number found = EndpointOps.getOperationFlags(handle, Direction.TRANSMIT.bit());
+        check(found.status(), "fi_control(FI_GETOPSFLAG)");
+        return found.value();
+    }
+
+    private static long requireLevels(Set<OperationFlag> flags) {
+        long bits = 0;
+        for (OperationFlag flag : flags) {
+            if (!LEVELS.contains(flag)) {
+                throw new IllegalArgumentException(
+                        flag + " cannot be a default: say it for each operation, with an RmaMessage; defaults are "
+                                + LEVELS);
+            }
+            bits |= flag.bit();
+        }
+        return bits;
+    }
+
+    /**
+     * {@return how many more operations can be posted before the provider has no room; fi_tx_size_left} An estimate.
+     *
+     * @throws UnsupportedOperationException if the provider does not tell
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if the endpoint is not enabled, or closed
+     */
+    public long transmitSizeLeft() {
+        long left = endpoint.whileOpen(true, EndpointOps::fi_tx_size_left);
+        check(left, "fi_tx_size_left");
+        return left;
+    }
+
+    /**
+     * {@return how many more receives can be posted before the provider has no room; fi_rx_size_left} An estimate.
+     *
+     * @throws UnsupportedOperationException if the provider does not tell
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if the endpoint is not enabled, or closed
+     */
+    public long receiveSizeLeft() {
+        long left = endpoint.whileOpen(true, EndpointOps::fi_rx_size_left);
+        check(left, "fi_rx_size_left");
+        return left;
+    }
+
+    /** Makes the handle of an alias, with these levels as its defaults. */
+    Handle alias(Set<OperationFlag> levels) {
+        long wanted = requireLevels(levels);
+        Out out = endpoint.whileOpen(true,
+                handle -> EndpointOps.fi_ep_alias(handle, wanted | Direction.TRANSMIT.bit()));
+        check(out.status(), "fi_ep_alias");
+        return out.handle();
+    }
+
+    private void check(long status, String call) {
+        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
+            throw new UnsupportedOperationException(
+                    call + " is not offered by the provider " + endpoint.info().provider());
+        }
+        FabricException.check(status, call, endpoint.info().provider());
+    }
+}

@@ -1,0 +1,56 @@
+package io.ofi4j;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The regions of a domain whose provider ties each to an endpoint (FI_MR_ENDPOINT): those that wait for one to be enabled, and
+ * those that have one, which must go before it. Used under the domain's monitor.
+ */
+final class EndpointRegions {
+    private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
+    private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
+    private final List<Endpoint> enabled = new ArrayList<>();
+
+    /** @param owner the endpoint that was asked for, or null for the first */
+    void add(MemoryRegion region, Endpoint owner) {
+        if (owner == null ? !enabled.isEmpty() : enabled.contains(owner)) {
+            bind(region, owner == null ? enabled.getFirst() : owner);
+        } else {
+            waiting.put(region, owner);
+        }
+    }
+
+    private void bind(MemoryRegion region, Endpoint endpoint) {
+        region.bindTo(endpoint);
+        bound.put(region, endpoint);
+    }
+
+    /** An endpoint works now: binds to it what waits for it, or for any. */
+    void enabled(Endpoint endpoint) {
+        enabled.add(endpoint);
+        for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(waiting.entrySet())) {
+            if (entry.getValue() == null || entry.getValue() == endpoint) {
+                waiting.remove(entry.getKey());
+                bind(entry.getKey(), endpoint);
+            }
+        }
+    }
+
+    /** An endpoint is about to be closed: deregisters what belongs to it. */
+    void closing(Endpoint endpoint) {
+        enabled.remove(endpoint);
+        for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(bound.entrySet())) {
+            if (entry.getValue() == endpoint) {
+                entry.getKey().leaveEndpoint();
+            }
+        }
+    }
+
+    void forget(MemoryRegion region) {
+        waiting.remove(region);
+        bound.remove(region);
+    }
+}

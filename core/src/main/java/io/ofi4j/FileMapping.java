@@ -1,0 +1,39 @@
+package io.ofi4j;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** Maps part of a file into memory, in an arena of its own. */
+record FileMapping(MemorySegment memory, Arena arena) {
+    static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
+        requireRange(offset, length);
+        try (FileChannel channel = mode == MapMode.READ_ONLY
+                ? FileChannel.open(file, StandardOpenOption.READ)
+                : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return of(channel, mode, offset, length); // which outlives the channel
+        }
+    }
+
+    static FileMapping of(FileChannel channel, MapMode mode, long offset, long length) throws IOException {
+        requireRange(offset, length);
+        Arena arena = Arena.ofShared();
+        try {
+            return new FileMapping(channel.map(mode, offset, length, arena), arena);
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
+        }
+    }
+
+    private static void requireRange(long offset, long length) {
+        Registration.requireLength(length);
+        if (offset < 0) {
+            throw new IllegalArgumentException("a file has no bytes at offset " + offset);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.MrOps;
+
+/**
+ * A raw key that the provider has turned into one for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}.
+ */
+public final class MappedKey implements AutoCloseable {
+    private final Domain domain;
+    private final RemoteRegion remote;
+    private boolean closed;
+
+    MappedKey(Domain domain, RemoteRegion remote) {
+        this.domain = domain;
+        this.remote = remote;
+    }
+
+    /** {@return what reads and writes are aimed at, until this is closed; of use to this domain only} */
+    public RemoteRegion remote() {
+        return remote;
+    }
+
+    /**
+     * Gives the key back; fi_mr_unmap_key. Operations with it must have completed.
+     *
+     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
+     * @throws FabricException if libfabric reports an error; the key counts as given back all the same
+     */
+    @Override
+    public void close() {
+        domain.checkThread();
+        synchronized (domain) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            domain.forget(this);
+            FabricException.check(MrOps.fi_mr_unmap_key(domain.handle(), remote.key()), "fi_mr_unmap_key",
+                    domain.info().provider());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MappedKey of " + remote.length() + " bytes";
+    }
+}

@@ -1,0 +1,129 @@
+package io.ofi4j;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A thread that makes progress on a domain's queues, for targets of reads and writes whose application does something else. Started
+ * by {@link Domain#startProgress()}. Completions that it meets are kept for the next {@link CompletionQueue#poll}; once as many
+ * are kept as operations can be in flight on a queue, that queue makes no more progress until it is polled.
+ *
+ * <p>What peers do to this side's memory gives no sign that the thread could see, so it looks at fixed intervals: a peer waits for up
+ * to a pause, for each step that a transfer takes here. With the default pause an idle thread takes about a tenth of a processor;
+ * with {@link Duration#ZERO} it never rests.
+ *
+ * <p>It is a daemon platform thread, since a virtual thread in native code holds on to its carrier. Calls of this library that
+ * post, poll and make progress do so for microseconds at most, and suit virtual threads. Those that open, close, register memory, find
+ * providers or look up names may take milliseconds, and blocking waits their whole time: give them to platform threads.
+ */
+public final class ProgressThread implements AutoCloseable {
+    /** How long the thread rests between two rounds unless told otherwise: 100 microseconds. */
+    public static final Duration DEFAULT_PAUSE = Duration.ofNanos(100_000);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** Steps of a transfer often come one upon the other. */
+    private static final int CALLS_PER_ROUND = 4;
+
+    private final Domain domain;
+    private final long pauseNanos;
+    private final Runnable progress;
+    private final Thread thread;
+    private volatile boolean stopping;
+    private volatile Throwable failure;
+    private boolean closed;
+
+    ProgressThread(Domain domain, Duration pause, Runnable progress) {
+        if (pause.isNegative() || pause.compareTo(LONGEST_PAUSE) > 0) {
+            throw new IllegalArgumentException("a pause lasts from nothing to a second, not " + pause);
+        }
+        this.domain = domain;
+        this.pauseNanos = pause.toNanos();
+        this.progress = progress;
+        this.thread = Thread.ofPlatform().daemon().name("ofi4j-progress").start(this::run);
+    }
+
+    private void run() {
+        try {
+            while (!stopping) {
+                for (int call = 0; call < CALLS_PER_ROUND; call++) {
+                    progress.run();
+                }
+                rest();
+            }
+        } catch (Throwable t) {
+            failure = t;
+        }
+    }
+
+    private void rest() {
+        if (pauseNanos == 0) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(pauseNanos);
+        }
+    }
+
+    /** {@return whether it makes progress: it was neither closed nor ended by a {@link #failure}} */
+    public boolean isRunning() {
+        return !stopping && failure == null;
+    }
+
+    /** {@return what ended the thread, such as a {@link FabricException} of a queue; empty where nothing has} */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /**
+     * Ends the thread and waits until it has ended.
+     *
+     * @throws FabricTimeoutException if it is still in a call after 30 seconds
+     * @throws RuntimeException the {@link #failure}, if there is one; the thread counts as closed all the same
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        stopping = true;
+        LockSupport.unpark(thread);
+        join();
+        closed = true;
+        domain.forget(this);
+        if (failure instanceof RuntimeException e) {
+            throw e;
+        }
+        if (failure instanceof Error e) {
+            throw e;
+        }
+    }
+
+    private void join() {
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                TimeUnit.NANOSECONDS.timedJoin(thread, PATIENCE.toNanos() - (System.nanoTime() - start));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            if (thread.isAlive() && System.nanoTime() - start >= PATIENCE.toNanos()) {
+                throw new FabricTimeoutException("the end of " + this, PATIENCE, "A call into the provider hangs.");
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ProgressThread of " + domain;
+    }
+}

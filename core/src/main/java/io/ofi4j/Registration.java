@@ -1,0 +1,193 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.MrOps;
+import io.ofi4j.internal.Out;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.List;
+
+/** Registers memory: what must hold before native code is reached, keys, and the demands of the provider's mr_mode. */
+final class Registration {
+    /** FI_KEY_NOTAVAIL. */
+    static final long NO_KEY = -1;
+
+    private static final int KEY_TRIES = 8;
+    private static final long READING = Access.WRITE.bit() | Access.SEND.bit() | Access.REMOTE_READ.bit();
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final Domain domain;
+    private final DomainAttributes limits;
+    private final String provider;
+    private final MemoryRegionAttributes wanted;
+    private final List<MemorySegment> segments;
+    private final long bits;
+    private final Call call;
+
+    /** Which of libfabric's calls registers. */
+    enum Call {
+        ONE("fi_mr_reg"), VECTOR("fi_mr_regv"), ATTRIBUTES("fi_mr_regattr");
+
+        final String operation;
+
+        Call(String operation) {
+            this.operation = operation;
+        }
+    }
+
+    private Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
+        this.domain = domain;
+        this.limits = domain.info().domain();
+        this.provider = domain.info().provider();
+        this.wanted = wanted;
+        this.segments = wanted.segments();
+        this.bits = requireRights(wanted.access().toArray(Access[]::new));
+        this.call = call;
+    }
+
+    /** Registers; the region may have to be bound and enabled yet. */
+    static Handle open(Domain domain, MemoryRegionAttributes wanted, Call call) {
+        Registration registration = new Registration(domain, wanted, call);
+        registration.requireMemory();
+        registration.requireKey();
+        registration.requireFlags();
+        return registration.open();
+    }
+
+    static long requireRights(Access... access) {
+        if (access.length == 0) {
+            throw new IllegalArgumentException("say what the region may be used for, such as Access.WRITE");
+        }
+        return Access.bitsOf(access);
+    }
+
+    static void requireLength(long length) {
+        if (length < 1) {
+            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
+        }
+    }
+
+    static void requireReadable(boolean readOnly, long bits) {
+        if (readOnly && (bits & ~READING) != 0) {
+            throw new IllegalArgumentException(
+                    "read-only memory can be registered for WRITE, SEND and REMOTE_READ only, not "
+                            + Access.setOf(bits));
+        }
+    }
+
+    private void requireMemory() {
+        segments.forEach(this::requireMemory);
+        if (segments.size() == 1) {
+            return;
+        }
+        if (segments.size() > limits.memoryRegionIovLimit()) {
+            throw new IllegalArgumentException(
+                    "a region of provider " + provider + " has at most " + limits.memoryRegionIovLimit()
+                            + " segments, not " + segments.size() + ": register several regions");
+        }
+        if ((bits & Access.REMOTE) != 0) {
+            throw new UnsupportedOperationException("provider " + provider + " gives peers only the first of "
+                    + segments.size() + " segments, and the memory between them: register a region for each");
+        }
+        segments.stream().mapToLong(MemorySegment::byteSize).reduce(0, Math::addExact);
+    }
+
+    private void requireMemory(MemorySegment memory) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException(
+                    "memory on the heap cannot be registered, the garbage collector moves it:"
+                            + " allocate it with Domain.allocate or from an Arena");
+        }
+        requireLength(memory.byteSize());
+        requireReadable(memory.isReadOnly(), bits);
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("the arena of this memory is closed");
+        }
+        if (!memory.isAccessibleBy(Thread.currentThread())) {
+            throw new WrongThreadException("the memory is of another thread's confined arena:"
+                    + " register it on that thread, or allocate it from a shared arena");
+        }
+    }
+
+    private void requireKey() {
+        if (wanted.requestedKey().isEmpty()) {
+            return;
+        }
+        if (has(MemoryRegionMode.PROV_KEY)) {
+            throw new UnsupportedOperationException(
+                    "provider " + provider + " chooses the keys itself (FI_MR_PROV_KEY): leave out requestedKey");
+        }
+        long size = limits.keySize();
+        if (size < Long.BYTES && wanted.requestedKey().getAsLong() >>> size * Byte.SIZE != 0) {
+            throw new IllegalArgumentException("a key of provider " + provider + " has at most " + size + " bytes");
+        }
+    }
+
+    private void requireFlags() {
+        if (wanted.isPersistent() && !domain.info().capabilities().contains(Capability.RMA_PMEM)) {
+            throw new UnsupportedOperationException("persistent memory is not offered by the provider " + provider
+                    + ": ask for Capability.RMA_PMEM in FabricHints");
+        }
+        if (wanted.counter().isPresent() && wanted.counter().get().domain() != domain) {
+            throw new IllegalArgumentException("the counter is another domain's");
+        }
+        if (wanted.counter().isPresent() && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
+            throw new UnsupportedOperationException("counting what peers write is not offered by the provider "
+                    + provider + ": ask for Capability.RMA_EVENT in FabricHints");
+        }
+        if (wanted.endpoint().isPresent() && wanted.endpoint().get().domain != domain) {
+            throw new IllegalArgumentException("the region's endpoint is of another domain");
+        }
+    }
+
+    private boolean has(MemoryRegionMode mode) {
+        return limits.memoryRegionMode().contains(mode);
+    }
+
+    private Handle open() {
+        long flags = wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0;
+        if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) {
+            flags |= FabricConstants.FI_RMA_EVENT;
+        }
+        Out out = null;
+        if (wanted.requestedKey().isPresent()) {
+            long key = wanted.requestedKey().getAsLong();
+            out = register(key, flags);
+            FabricException.check(out.status(), call.operation, provider);
+            requireSameKey(out.handle(), key);
+            return out.handle();
+        }
+        for (int tried = 0; tried < KEY_TRIES; tried++) {
+            out = register(randomKey(), flags);
+            if (out.status() != -Errno.ENOKEY) { // a random key was taken already
+                break;
+            }
+        }
+        FabricException.check(out.status(), call.operation, provider);
+        return out.handle();
+    }
+
+    private Out register(long key, long flags) {
+        return switch (call) {
+            case ONE -> MrOps.fi_mr_reg(domain.handle(), segments.getFirst(), bits, key, flags);
+            case VECTOR -> MrOps.fi_mr_regv(domain.handle(), segments, bits, key, flags);
+            case ATTRIBUTES -> MrOps.fi_mr_regattr(domain.handle(), segments, bits, key, flags);
+        };
+    }
+
+    private void requireSameKey(Handle handle, long key) {
+        if (!has(MemoryRegionMode.RAW) && MrOps.fi_mr_key(handle) != key) {
+            FidOps.fi_close(handle);
+            throw FabricException.of(-Errno.EKEYREJECTED, call.operation, provider);
+        }
+    }
+
+    /** Not sequential, since a key is what lets a peer in; ignored where the provider chooses. */
+    private long randomKey() {
+        long key = RANDOM.nextLong();
+        return limits.keySize() >= Long.BYTES ? key >>> 1 : key & (1L << limits.keySize() * Byte.SIZE) - 1;
+    }
+}

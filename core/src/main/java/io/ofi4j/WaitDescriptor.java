@@ -1,0 +1,87 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Descriptors;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+
+/**
+ * A file descriptor that is readable while a provider's is, or after a call of {@link #wake}: not every provider's can be made
+ * readable from outside and be quiet again, and completions that this library keeps are nothing that a provider knows of.
+ */
+final class WaitDescriptor {
+    final int number;
+    private final int provider;
+    private final int event;
+    private boolean closed;
+
+    private WaitDescriptor(int provider) {
+        this.provider = provider;
+        this.event = required(Descriptors.event());
+        int all = Descriptors.epoll(provider, event);
+        if (all < 0) {
+            Descriptors.close(event);
+        }
+        this.number = required(all);
+    }
+
+    private static int required(int descriptor) {
+        if (descriptor < 0) {
+            throw FabricException.of(-Errno.EMFILE, "eventfd", "none");
+        }
+        return descriptor;
+    }
+
+    /**
+     * {@return the descriptor of what was opened, or null where it has none}
+     *
+     * @throws UnsupportedOperationException if one was asked for
+     */
+    static WaitDescriptor open(Handle opened, WaitObject asked) {
+        boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
+        WaitDescriptor found = wanted ? openIfOffered(opened) : null;
+        if (found == null && asked == WaitObject.FD) {
+            throw new UnsupportedOperationException("a wait descriptor is not offered by the provider "
+                    + opened.provider() + ": ask for WaitObject.UNSPECIFIED or NONE");
+        }
+        return found;
+    }
+
+    /** {@return the descriptor of what was opened with one, or null where the provider does not give it} */
+    private static WaitDescriptor openIfOffered(Handle opened) {
+        FidOps.Control got = FidOps.fi_control(opened, FabricConstants.FI_GETWAIT);
+        return got.status() == 0 ? new WaitDescriptor(got.value()) : null;
+    }
+
+    private static boolean hasDescriptor(Handle opened) {
+        FidOps.Control chosen = FidOps.fi_control(opened, FabricConstants.FI_GETWAITOBJ);
+        return chosen.status() == 0 && chosen.value() == WaitObject.FD.value();
+    }
+
+    /** Whether the provider's own is readable. */
+    boolean isProviderReady() {
+        return Descriptors.poll(0, provider) > 0;
+    }
+
+    /** Makes it readable until {@link #rest}. Any thread may call this at any time. */
+    synchronized void wake() {
+        if (!closed) {
+            Descriptors.signal(event);
+        }
+    }
+
+    synchronized void rest() {
+        if (!closed) {
+            Descriptors.reset(event);
+        }
+    }
+
+    synchronized void close() {
+        if (!closed) {
+            closed = true;
+            Descriptors.close(number);
+            Descriptors.close(event);
+        }
+    }
+}

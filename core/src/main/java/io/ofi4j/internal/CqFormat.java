@@ -1,0 +1,34 @@
+package io.ofi4j.internal;
+
+/**
+ * What a queue's entries have.
+ *
+ * @param format an {@code enum fi_cq_format}
+ * @param withSource flags of the completions whose source addresses can be believed; 0 where there are none
+ */
+public record CqFormat(int format, long withSource) {
+    private static final long RECEIVED = FabricConstants.FI_RECV;
+    private static final long CAUSED_BY_PEER = RECEIVED | FabricConstants.FI_REMOTE_READ
+            | FabricConstants.FI_REMOTE_WRITE | FabricConstants.FI_REMOTE_CQ_DATA;
+    private static final long CAUSED_HERE = FabricConstants.FI_SEND | FabricConstants.FI_READ
+            | FabricConstants.FI_WRITE;
+
+    /** With the source addresses of a provider: ofi_rxm and ofi_rxd tell those of messages only, and others' at random. */
+    public static CqFormat withSources(int format, String provider) {
+        return new CqFormat(format, provider.contains("ofi_rx") ? RECEIVED : CAUSED_BY_PEER);
+    }
+
+    public static CqFormat withoutSources(int format) {
+        return new CqFormat(format, 0);
+    }
+
+    /** Whether a completion's source can be believed. */
+    boolean hasSource(long flags) {
+        return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0;
+    }
+
+    /** Whether an entry is a {@code struct fi_cq_data_entry} and nothing else. */
+    boolean isPlain() {
+        return format == FabricConstants.FI_CQ_FORMAT_DATA && withSource == 0;
+    }
+}

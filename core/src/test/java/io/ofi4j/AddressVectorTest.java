@@ -1,0 +1,330 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.internal.FabricConstants;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Address vectors: every way in, what comes back out, and what is refused. */
+@Timeout(60)
+class AddressVectorTest {
+    private static final int LENGTH = 64;
+
+    private static boolean hasPorts(Pair pair) {
+        return pair.domain.info().addressFormat() == FabricConstants.FI_SOCKADDR_IN;
+    }
+
+    private static boolean looksUpNames(String provider) {
+        return !provider.equals("shm") && !provider.contains("ofi_rxd");
+    }
+
+    private static int port(EndpointAddress address) {
+        return ByteBuffer.wrap(address.toBytes()).getShort(2) & 0xffff;
+    }
+
+    private static EndpointAddress withPort(EndpointAddress address, int port) {
+        byte[] bytes = address.toBytes();
+        ByteBuffer.wrap(bytes).putShort(2, (short) port);
+        return EndpointAddress.of(bytes, address.format());
+    }
+
+    /** A transfer to it works. */
+    private static void assertReaches(Pair pair, Peer peer) {
+        try (MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            source.segment().fill((byte) 7);
+            pair.rma().write(source, 0, LENGTH, peer, target.remote(), 0, 1);
+            pair.awaitToken(1);
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return target.segment().mismatch(source.segment()) < 0;
+            }, Pair.DEADLINE);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace(String provider) {
+        try (Pair pair = new Pair(provider); AddressVector vector = pair.domain.openAddressVector()) {
+            EndpointAddress far = pair.farEndpoint.address();
+            EndpointAddress near = pair.endpoint.address();
+            EndpointAddress otherKind = EndpointAddress.of(far.toBytes(), FabricConstants.FI_SOCKADDR_IN6);
+            EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : otherKind;
+
+            List<Insertion> all = vector.insertAll(List.of(far, unreachable, near, otherKind, far));
+
+            assertThat(all).extracting(Insertion::succeeded).containsExactly(true, false, true, false, true);
+            assertThat(all.get(0).peer().fabricAddress()).isEqualTo(all.get(4).peer().fabricAddress())
+                    .isNotEqualTo(all.get(2).peer().fabricAddress());
+            assertThat(all.get(0).failure()).isEmpty();
+            assertThat(all.get(3).failure().orElseThrow()).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not SOCKADDR_IN6");
+            assertThatThrownBy(() -> all.get(1).peer()).isSameAs(all.get(1).failure().orElseThrow());
+            if (hasPorts(pair)) {
+                assertThatThrownBy(() -> all.get(1).peer()).isInstanceOf(FabricException.class)
+                        .hasMessageContaining("fi_av_insert failed on provider " + provider);
+            }
+            assertThat(vector.address(all.get(0).peer())).isEqualTo(far);
+            assertThat(vector.address(all.get(2).peer())).isEqualTo(near);
+            all.stream().filter(Insertion::succeeded).forEach(one -> vector.remove(one.peer()));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void peersInsertedTogetherAreReached(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            EndpointAddress far = pair.farEndpoint.address();
+            EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : EndpointAddress.of(far.toBytes(), 3);
+            pair.vector.remove(pair.far);
+
+            List<Insertion> all = pair.vector
+                    .insertAll(List.of(unreachable, pair.endpoint.address(), unreachable, far));
+
+            assertReaches(pair, all.get(3).peer());
+            assertThat(pair.vector.insert(far).fabricAddress()).isEqualTo(all.get(3).peer().fabricAddress());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void hundredsOfAddressesGoInAndComeBack(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            if (!hasPorts(pair)) {
+                assertThat(provider).as("its addresses are files").isEqualTo("shm");
+                return;
+            }
+            List<EndpointAddress> addresses = IntStream.range(1, 701)
+                    .mapToObj(port -> withPort(pair.farEndpoint.address(), port)).toList();
+
+            List<Insertion> all = pair.vector.insertAll(addresses);
+
+            assertThat(all).hasSize(700).allMatch(Insertion::succeeded);
+            assertThat(all.stream().map(one -> one.peer().fabricAddress()).distinct()).hasSize(700);
+            for (int i = 0; i < 700; i++) {
+                assertThat(pair.vector.address(all.get(i).peer())).isEqualTo(addresses.get(i));
+            }
+            all.forEach(one -> pair.vector.remove(one.peer()));
+            assertReaches(pair, pair.far);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aPeersAddressIsLookedUpUntilItIsRemoved(String provider) {
+        try (Pair pair = new Pair(provider); Pair other = new Pair(provider)) {
+            EndpointAddress address = pair.vector.address(pair.far);
+
+            assertThat(address).isEqualTo(pair.farEndpoint.address());
+            assertThat(address.format()).isEqualTo(pair.domain.info().addressFormat());
+            assertThat(pair.vector.toText(address)).isNotBlank();
+            assertThatIllegalArgumentException().isThrownBy(() -> other.vector.address(pair.far))
+                    .withMessageContaining("not in this address vector");
+            pair.vector.remove(pair.far);
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.address(pair.far))
+                    .withMessageContaining("removed");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aServiceIsInsertedByItsNames(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            if (!looksUpNames(provider)) {
+                assertThatThrownBy(() -> pair.vector.insertService("localhost", "7471"))
+                        .isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("fi_av_insertsvc is not offered by the provider " + provider);
+                return;
+            }
+            String port = Integer.toString(port(pair.farEndpoint.address()));
+
+            Peer byNumber = pair.vector.insertService("127.0.0.1", port);
+            Peer byName = pair.vector.insertService("localhost", port);
+
+            assertThat(byNumber.fabricAddress()).as("told once").isEqualTo(pair.far.fabricAddress());
+            assertThat(pair.vector.address(byName)).isEqualTo(pair.farEndpoint.address());
+            assertReaches(pair, byName);
+            pair.vector.remove(byName);
+            assertReaches(pair, byNumber);
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> pair.vector.insertService("localhost", "no-such-service"))
+                    .withMessageContaining("no address for node 'localhost' and service 'no-such-service'");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void nodesAndPortsInARowAreInserted(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            if (!looksUpNames(provider)) {
+                assertThatThrownBy(() -> pair.vector.insertSymmetric("127.0.0.1", 2, "7471", 2))
+                        .isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("fi_av_insertsym is not offered by the provider " + provider);
+                return;
+            }
+            EndpointAddress far = pair.farEndpoint.address();
+            int first = Math.min(port(far), 65_534);
+
+            List<Insertion> all = pair.vector.insertSymmetric("127.0.0.1", 2, Integer.toString(first), 2);
+
+            assertThat(all).hasSize(4).allMatch(Insertion::succeeded);
+            assertThat(all.stream().map(one -> one.peer().fabricAddress()).distinct()).hasSize(4);
+            assertThat(all.get(port(far) - first).peer().fabricAddress()).isEqualTo(pair.far.fabricAddress());
+            assertThat(all).extracting(one -> pair.vector.toText(pair.vector.address(one.peer()))).satisfiesExactly(
+                    text -> assertThat(text).contains("127.0.0.1:" + first),
+                    text -> assertThat(text).contains("127.0.0.1:" + (first + 1)),
+                    text -> assertThat(text).contains("127.0.0.2:" + first),
+                    text -> assertThat(text).contains("127.0.0.2:" + (first + 1)));
+            assertReaches(pair, all.get(port(far) - first).peer());
+        }
+    }
+
+    @Test
+    void namesThatProvidersWouldMisreadAreRefused() {
+        try (Pair pair = new Pair("tcp;ofi_rxm")) {
+            AddressVector vector = pair.vector;
+            for (ThrowingCallable call : new ThrowingCallable[]{() -> vector.insertService("", "1"),
+                    () -> vector.insertService("12", "1"), () -> vector.insertService("a b", "1"),
+                    () -> vector.insertService("host\0", "1"), () -> vector.insertService("host", ""),
+                    () -> vector.insertService("x".repeat(64), "1"), () -> vector.insertSymmetric("node", 2, "1", 1),
+                    () -> vector.insertSymmetric("127.0.0.1", 0, "1", 1),
+                    () -> vector.insertSymmetric("127.0.0.1", 1, "1", -1),
+                    () -> vector.insertSymmetric("127.0.0.1", 1 << 16, "1", 1 << 16),
+                    () -> vector.insertSymmetric("127.0.0.1", 1, "0", 1),
+                    () -> vector.insertSymmetric("127.0.0.1", 1, "65535", 2),
+                    () -> vector.insertSymmetric("127.0.0.1", 1, "http", 1)}) {
+                assertThatIllegalArgumentException().isThrownBy(call);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void eachTypeOfVectorIsOpenedWhereTheDomainHasItAndRefusedByNameElsewhere(String provider) {
+        for (AddressVectorType type : List.of(AddressVectorType.MAP, AddressVectorType.TABLE)) {
+            AddressVectorType other = type == AddressVectorType.MAP ? AddressVectorType.TABLE : AddressVectorType.MAP;
+            FabricHints hints = TestProviders.hints(provider).attributes(AttributeHints.none().addressVectorType(type));
+            FabricInfo info = TestProviders.info(hints);
+            AddressVectorType theirs = AddressVectorType.of(info.domain().addressVectorType());
+            try (Fabric fabric = Libfabric.load().openFabric(info); Domain domain = fabric.openDomain()) {
+                assertThat(theirs).isIn(type, AddressVectorType.UNSPECIFIED);
+                try (AddressVector vector = domain
+                        .openAddressVector(AddressVectorAttributes.defaults().type(type).count(4096))) {
+                    assertThat(vector.attributes().type()).isEqualTo(type);
+                    assertThat(vector.attributes().count()).isEqualTo(4096);
+                }
+                if (theirs == type) {
+                    assertThatThrownBy(() -> domain.openAddressVector(AddressVectorAttributes.defaults().type(other)))
+                            .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(provider)
+                            .hasMessageContaining("of type " + type + ", not " + other);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MAP", "TABLE"})
+    void transfersWorkWithEachType(AddressVectorType type) {
+        TestProviders.rma().forEach(provider -> {
+            try (Pair pair = new Pair(
+                    TestProviders.hints(provider).attributes(AttributeHints.none().addressVectorType(type)))) {
+                assertReaches(pair, pair.far);
+            }
+        });
+    }
+
+    @Test
+    void attributesAreCheckedWhenTheyAreSaid() {
+        AddressVectorAttributes attributes = AddressVectorAttributes.defaults();
+        for (ThrowingCallable call : new ThrowingCallable[]{() -> attributes.count(-1),
+                () -> attributes.count(Long.MAX_VALUE), () -> attributes.endpointsPerNode(-1),
+                () -> attributes.receiveContextBits(-1), () -> attributes.receiveContextBits(17),
+                () -> attributes.type(AddressVectorType.OTHER), () -> attributes.name(""), () -> attributes.name("a/b"),
+                () -> attributes.name("../x"), () -> attributes.name("a\0")}) {
+            assertThatIllegalArgumentException().isThrownBy(call);
+        }
+        assertThat(attributes.count(3).receiveContextBits(2).endpointsPerNode(1))
+                .satisfies(one -> assertThat(one.count()).isEqualTo(3))
+                .satisfies(one -> assertThat(one.receiveContextBits()).isEqualTo(2))
+                .satisfies(one -> assertThat(one.endpointsPerNode()).isEqualTo(1));
+        assertThat(attributes.count()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aSharedVectorIsReadByOthersWhereTheProviderSharesThem(String provider) {
+        AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
+                .name("ofi4j-test-" + ProcessHandle.current().pid());
+        try (Pair pair = new Pair(provider)) {
+            if (!provider.equals("sockets")) {
+                assertThatThrownBy(() -> pair.domain.openAddressVector(shared))
+                        .isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("not offered by the provider " + provider);
+                return;
+            }
+            EndpointAddress far = pair.farEndpoint.address();
+            try (AddressVector writer = pair.domain.openAddressVector(shared)) {
+                Peer peer = writer.insert(far);
+                try (AddressVector reader = pair.domain.openAddressVector(shared.readOnly())) {
+                    Peer same = reader.insert(far);
+                    assertThat(same.fabricAddress()).isEqualTo(peer.fabricAddress());
+                    assertThatExceptionOfType(FabricException.class)
+                            .isThrownBy(() -> reader.insert(pair.endpoint.address()));
+                    reader.remove(same);
+                    assertThat(reader.insert(far).fabricAddress()).isEqualTo(peer.fabricAddress());
+                }
+                writer.insert(pair.endpoint.address());
+                assertThatIllegalStateException().isThrownBy(() -> writer.insert(withPort(far, 1)))
+                        .withMessageContaining("2 places");
+            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.domain.openAddressVector(AddressVectorAttributes.defaults().readOnly()));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.domain.openAddressVector(AddressVectorAttributes.defaults().name("x")))
+                    .withMessageContaining("count");
+        }
+    }
+
+    @Test
+    void aClosedVectorAnswersNothing() {
+        try (Pair pair = new Pair("shm")) {
+            AddressVector vector = pair.domain.openAddressVector();
+            Peer peer = vector.insert(pair.farEndpoint.address());
+            vector.close();
+            for (ThrowingCallable call : new ThrowingCallable[]{() -> vector.insertAll(List.of()),
+                    () -> vector.insertService("localhost", "1"), () -> vector.insertSymmetric("127.0.0.1", 1, "1", 1),
+                    () -> vector.address(peer), () -> vector.remove(peer),
+                    () -> vector.toText(pair.endpoint.address())}) {
+                assertThatIllegalStateException().isThrownBy(call).withMessageContaining("closed");
+            }
+        }
+    }
+
+    @Test
+    void anotherThreadThanTheOwnerIsRefused() throws Exception {
+        try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN));
+                ExecutorService other = Executors.newSingleThreadExecutor()) {
+            other.submit(() -> {
+                for (ThrowingCallable call : new ThrowingCallable[]{() -> pair.vector.insertAll(List.of()),
+                        () -> pair.vector.insertService("localhost", "1"), () -> pair.vector.address(pair.far),
+                        () -> pair.domain.openAddressVector(AddressVectorAttributes.defaults())}) {
+                    assertThatThrownBy(call).isInstanceOf(WrongThreadException.class);
+                }
+            }).get();
+        }
+    }
+}

@@ -1,0 +1,369 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Counters count what they are bound to, and wake who waits. */
+@Timeout(60)
+class CounterTest {
+    private static final Duration SHORT = Duration.ofMillis(50);
+    private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
+
+    static Stream<Arguments> providersAndWaitObjects() {
+        return TestProviders.rma().flatMap(provider -> offered(provider).map(object -> Arguments.of(provider, object)));
+    }
+
+    /** Which wait objects a provider's counters have. */
+    private static Stream<WaitObject> offered(String provider) {
+        return provider.equals("shm")
+                ? Stream.of(WaitObject.NONE, WaitObject.UNSPECIFIED, WaitObject.YIELD)
+                : Stream.of(WaitObject.NONE, WaitObject.UNSPECIFIED, WaitObject.FD);
+    }
+
+    /** Two endpoints with queues and counters of their own. */
+    private static final class Counted implements AutoCloseable {
+        final Fabric fabric;
+        final Domain domain;
+        final CompletionQueue queue;
+        final CompletionQueue farQueue;
+        final AddressVector vector;
+        final Counter counter;
+        final Counter farCounter;
+        final Endpoint endpoint;
+        final Endpoint farEndpoint;
+        final Peer far;
+        final MemoryRegion source;
+        final MemoryRegion target;
+
+        Counted(FabricHints hints, WaitObject object, CounterEvent event, CounterEvent... farEvents) {
+            CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
+            fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+            domain = fabric.openDomain();
+            queue = domain.openCompletionQueue();
+            farQueue = domain.openCompletionQueue();
+            vector = domain.openAddressVector();
+            counter = domain.openCounter(attributes);
+            farCounter = domain.openCounter(attributes);
+            endpoint = domain.openEndpoint().bind(vector).bind(queue).bind(counter, event).enable();
+            farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue);
+            if (farEvents.length > 0) {
+                farEndpoint.bind(farCounter, farEvents);
+            }
+            farEndpoint.enable();
+            far = vector.insert(farEndpoint.address());
+            source = domain.allocate(4096, Access.WRITE, Access.READ);
+            target = domain.allocate(4096, Access.REMOTE_WRITE, Access.REMOTE_READ);
+        }
+
+        void write(int count) {
+            for (int i = 0; i < count; i++) {
+                endpoint.rma().write(source, 0, 8, far, target.remote(), 0, i);
+            }
+        }
+
+        /** Waits with the far end making progress on a thread of its own. */
+        void await(Counter one, long threshold) throws Exception {
+            try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+                Future<?> progress = pool.submit(() -> {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        farQueue.poll(NOTHING, 64);
+                        Thread.yield();
+                    }
+                });
+                try {
+                    one.await(threshold, Pair.DEADLINE);
+                } finally {
+                    progress.cancel(true);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            source.close();
+            target.close();
+            endpoint.close();
+            farEndpoint.close();
+            vector.close();
+            counter.close();
+            farCounter.close();
+            queue.close();
+            farQueue.close();
+            domain.close();
+            fabric.close();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aProviderOffersItsWaitObjectsAndRefusesOthersByName(String provider) {
+        List<WaitObject> offered = offered(provider).toList();
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
+                Domain domain = fabric.openDomain()) {
+            for (WaitObject object : List.of(WaitObject.NONE, WaitObject.UNSPECIFIED, WaitObject.FD,
+                    WaitObject.YIELD)) {
+                CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
+                if (offered.contains(object)) {
+                    try (Counter counter = domain.openCounter(attributes)) {
+                        assertThat(counter.read()).isZero();
+                    }
+                } else {
+                    assertThatThrownBy(() -> domain.openCounter(attributes)).isInstanceOf(FabricException.class)
+                            .hasMessageContaining(provider);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("providersAndWaitObjects")
+    void writesAndInjectsAreCounted(String provider, WaitObject object) throws Exception {
+        try (Counted pair = new Counted(TestProviders.hints(provider), object, CounterEvent.WRITE)) {
+            pair.write(10);
+            pair.await(pair.counter, 10);
+            for (int i = 0; i < 5; i++) {
+                pair.endpoint.rma().injectWrite(pair.source, 0, 8, pair.far, pair.target.remote(), 0);
+            }
+            pair.await(pair.counter, 15);
+
+            assertThat(pair.counter.read()).isEqualTo(15);
+            assertThat(pair.counter.readErrors()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void readsAreCountedApartFromWrites(String provider) throws Exception {
+        try (Counted pair = new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.READ)) {
+            pair.write(3);
+            for (int i = 0; i < 4; i++) {
+                pair.endpoint.rma().read(pair.source, 0, 8, pair.far, pair.target.remote(), 0, i);
+            }
+            pair.await(pair.counter, 4);
+
+            assertThat(pair.counter.read()).isEqualTo(4);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void peersWritesAreCountedWhereTheProviderCan(String provider) throws Exception {
+        if (provider.equals("tcp;ofi_rxm")) {
+            assertThatThrownBy(() -> new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.WRITE,
+                    CounterEvent.REMOTE_WRITE)).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("RMA_EVENT");
+            return;
+        }
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.RMA_EVENT);
+        CounterEvent[] events = {CounterEvent.REMOTE_WRITE, CounterEvent.REMOTE_READ};
+        if (provider.matches("net|tcp")) { // they count only writes with data
+            for (CounterEvent event : events) {
+                assertThatThrownBy(() -> new Counted(hints, WaitObject.NONE, CounterEvent.WRITE, event))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(provider)
+                        .hasMessageContaining(event.name());
+            }
+            return;
+        }
+        try (Counted pair = new Counted(hints, WaitObject.NONE, CounterEvent.WRITE, events)) {
+            pair.write(6);
+            pair.endpoint.rma().read(pair.source, 0, 8, pair.far, pair.target.remote(), 0, 7);
+            int expected = 7;
+            Waiting.YIELD.until(() -> {
+                pair.queue.poll(NOTHING, 64);
+                pair.farQueue.poll(NOTHING, 64);
+                return pair.farCounter.read() >= expected;
+            }, Pair.DEADLINE);
+
+            assertThat(pair.farCounter.read()).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void countsAreAddedToAndSet(String provider) {
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
+                Domain domain = fabric.openDomain();
+                Counter counter = domain.openCounter()) {
+            counter.add(3);
+            counter.add(4);
+            awaitValue(7, counter);
+            counter.set(2);
+            awaitValue(2, counter);
+            counter.addErrors(5);
+            assertThat(counter.readErrors()).isEqualTo(5);
+            counter.setErrors(1);
+            assertThat(counter.readErrors()).isEqualTo(1);
+            assertThatIllegalArgumentException().isThrownBy(() -> counter.add(-1)).withMessageContaining("-1");
+            assertThatIllegalArgumentException().isThrownBy(() -> counter.set(-1));
+        }
+    }
+
+    /** fi_cntr(3): a change may be seen only after a while. */
+    private static void awaitValue(long value, Counter counter) {
+        Waiting.YIELD.until(() -> counter.read() == value, Duration.ofSeconds(5));
+    }
+
+    @ParameterizedTest
+    @MethodSource("providersAndWaitObjects")
+    void aWaitEndsWithItsDeadlineAnErrorAnAdditionOrAnInterrupt(String provider, WaitObject object) throws Exception {
+        CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
+                Domain domain = fabric.openDomain();
+                Counter counter = domain.openCounter(attributes);
+                ExecutorService pool = Executors.newFixedThreadPool(2)) {
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> counter.await(1, SHORT)).isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("stands at 0");
+            assertThat(System.nanoTime() - start).isBetween(SHORT.toNanos(), Pair.DEADLINE.toNanos());
+
+            Future<?> adding = pool.submit(() -> counter.await(2, Pair.DEADLINE));
+            Future<?> another = pool.submit(() -> counter.await(1, Pair.DEADLINE));
+            counter.add(2);
+            adding.get(10, TimeUnit.SECONDS);
+            another.get(10, TimeUnit.SECONDS);
+
+            Future<?> failing = pool.submit(() -> counter.await(3, Pair.DEADLINE));
+            counter.addErrors(2);
+            assertThatThrownBy(() -> failing.get(10, TimeUnit.SECONDS)).cause()
+                    .isInstanceOfSatisfying(FabricException.class, e -> assertThat(e.errno()).isEqualTo(259))
+                    .hasMessageContaining("2 operations failed");
+            assertThatThrownBy(() -> counter.await(3, SHORT)).isInstanceOf(FabricTimeoutException.class);
+
+            Throwable[] thrown = new Throwable[1];
+            Thread thread = Thread.ofPlatform().start(() -> {
+                try {
+                    counter.await(3, Pair.DEADLINE);
+                } catch (FabricException e) {
+                    thrown[0] = e;
+                }
+            });
+            thread.interrupt();
+            assertThat(thread.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(thrown[0]).isInstanceOfSatisfying(FabricException.class,
+                    e -> assertThat(e.errno()).isEqualTo(4));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("providersAndWaitObjects")
+    void closingEndsAWait(String provider, WaitObject object) throws Exception {
+        CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
+                Domain domain = fabric.openDomain();
+                ExecutorService pool = Executors.newFixedThreadPool(3)) {
+            for (int round = 0; round < 5; round++) {
+                Counter counter = domain.openCounter(attributes);
+                List<Future<?>> waiting = new ArrayList<>();
+                for (int thread = 0; thread < 3; thread++) {
+                    waiting.add(pool.submit(() -> counter.await(1, Pair.DEADLINE)));
+                }
+                TimeUnit.MILLISECONDS.sleep(round); // at any moment of their waiting
+                counter.close();
+                for (Future<?> one : waiting) {
+                    assertThatThrownBy(() -> one.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
+                            .hasCauseInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
+                }
+                counter.close();
+                assertThatIllegalStateException().isThrownBy(counter::read).withMessageContaining("closed");
+                assertThatIllegalStateException().isThrownBy(counter::readErrors).withMessageContaining("closed");
+                assertThatIllegalStateException().isThrownBy(() -> counter.add(1)).withMessageContaining("closed");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("providersAndWaitObjects")
+    void virtualThreadsWaitWithoutHoldingACarrier(String provider, WaitObject object) throws Exception {
+        try (Counted pair = new Counted(TestProviders.hints(provider), object, CounterEvent.WRITE);
+                ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> waiting = new ArrayList<>();
+            for (int thread = 1; thread <= 50; thread++) {
+                int threshold = thread;
+                waiting.add(pool.submit(() -> pair.counter.await(threshold, Pair.DEADLINE)));
+            }
+            pool.submit(() -> pair.write(50)).get(20, TimeUnit.SECONDS);
+            Waiting.YIELD.until(() -> {
+                pair.farQueue.poll(NOTHING, 64);
+                return waiting.stream().allMatch(Future::isDone);
+            }, Pair.DEADLINE);
+            for (Future<?> one : waiting) {
+                one.get();
+            }
+        }
+    }
+
+    @Test
+    void aCounterIsClosedAfterItsEndpoints() {
+        try (Counted pair = new Counted(TestProviders.hints("shm"), WaitObject.NONE, CounterEvent.WRITE)) {
+            assertThatIllegalStateException().isThrownBy(pair.counter::close)
+                    .withMessageContaining("Endpoint RDM of shm");
+            assertThatIllegalStateException().isThrownBy(pair.domain::close).withMessageContaining("Counter of shm");
+            assertThat(pair.counter.read()).isZero();
+        }
+    }
+
+    @Test
+    void whatCannotBeBoundIsRefused() {
+        FabricInfo info = TestProviders.info("shm");
+        try (Fabric fabric = Libfabric.load().openFabric(info);
+                Domain domain = fabric.openDomain();
+                Domain other = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                Counter counter = domain.openCounter();
+                Counter foreign = other.openCounter();
+                Endpoint endpoint = domain.openEndpoint()) {
+            assertThatIllegalArgumentException().isThrownBy(() -> endpoint.bind(counter))
+                    .withMessageContaining("CounterEvent");
+            assertThatIllegalArgumentException().isThrownBy(() -> endpoint.bind(foreign, CounterEvent.READ))
+                    .withMessageContaining("same domain");
+            endpoint.bind(counter, CounterEvent.WRITE);
+            Counter second = domain.openCounter();
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(second, CounterEvent.WRITE))
+                    .withMessageContaining("WRITE");
+            second.close();
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(second, CounterEvent.READ))
+                    .withMessageContaining("closed");
+            endpoint.bind(vector).bind(queue).enable();
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.bind(counter, CounterEvent.READ))
+                    .withMessageContaining("enabled");
+        }
+    }
+
+    @Test
+    void anOwnersCounterIsForTheOwnerAndItsQueues() throws Exception {
+        for (ThreadingModel model : List.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION)) {
+            try (Counted pair = new Counted(TestProviders.hints("sockets").threading(model), WaitObject.NONE,
+                    CounterEvent.WRITE); ExecutorService pool = Executors.newSingleThreadExecutor()) {
+                assertThatThrownBy(pool.submit(pair.counter::read)::get).hasCauseInstanceOf(WrongThreadException.class);
+                assertThatThrownBy(pool.submit(() -> pair.counter.await(1, SHORT))::get)
+                        .hasCauseInstanceOf(WrongThreadException.class);
+                if (model == ThreadingModel.COMPLETION) {
+                    Counter theirs = pool.submit(() -> pair.domain.openCounter()).get();
+                    Endpoint endpoint = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).bind(theirs,
+                            CounterEvent.WRITE);
+                    assertThatIllegalStateException().isThrownBy(endpoint::enable).withMessageContaining("one thread");
+                    endpoint.close();
+                    pool.submit(theirs::close).get();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Field;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Options, default flags, aliases and room of endpoints: where providers have them, and the refusal by name elsewhere. */
+@Timeout(60)
+class EndpointOptionsTest {
+    private static void assertNotOffered(ThrowingCallable call, String what, String provider) {
+        assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(what)
+                .hasMessageContaining("not offered by the provider " + provider);
+    }
+
+    private static void assertTransfers(Pair pair, Rma rma) {
+        try (MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            source.segment().fill((byte) 3);
+            rma.write(source, 0, 64, pair.far, target.remote(), 0, 9);
+            pair.awaitToken(9);
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return source.segment().mismatch(target.segment()) < 0;
+            }, Pair.DEADLINE);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anOptionThatIsSetIsRead(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            EndpointOptions options = pair.endpoint.options();
+            long before = options.get(EndpointOption.MINIMUM_MULTI_RECEIVE);
+
+            options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, before + 8);
+
+            if (!provider.equals("shm") && !provider.equals("tcp;ofi_rxm") || Libfabric.load().version().major() < 2) { // those two of 2.x keep what was set for the next receive
+                assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(before + 8);
+            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, -1L));
+            assertTransfers(pair, pair.rma());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void everyOptionIsReadOrRefusedByName(String provider) throws IllegalAccessException {
+        try (Pair pair = new Pair(provider)) {
+            for (Field field : EndpointOption.class.getFields()) {
+                EndpointOption<?> option = (EndpointOption<?>) field.get(null);
+                try {
+                    assertThat(pair.endpoint.options().get(option)).as(option.toString()).isNotNull();
+                } catch (UnsupportedOperationException e) {
+                    assertThat(e).hasMessage(
+                            "fi_getopt of the option " + option + " is not offered by the provider " + provider);
+                }
+            }
+            EndpointOption<Boolean> unknown = EndpointOption.flagOfProvider("NONESUCH", -4711);
+            assertNotOffered(() -> pair.endpoint.options().get(unknown), "NONESUCH", provider);
+            assertNotOffered(() -> pair.endpoint.options().set(unknown, true), "NONESUCH", provider);
+            assertNotOffered(
+                    () -> pair.endpoint.options().set(EndpointOption.DEVICE_PEER_TO_PEER, DevicePeerToPeer.DISABLED),
+                    "FI_HMEM_P2P", provider);
+            assertTransfers(pair, pair.rma());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void optionsBeforeAndAfterAnEndpointsLife(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            Endpoint endpoint = pair.domain.openEndpoint();
+            EndpointOptions options = endpoint.options();
+            if (provider.equals("shm")) {
+                assertThatIllegalStateException().isThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
+                        .withMessageContaining("enable");
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 64L))
+                        .withMessageContaining("enable");
+            } else {
+                options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 128L);
+                assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(128);
+            }
+            endpoint.close();
+            assertThatIllegalStateException().isThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
+                    .withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.control().transmitSizeLeft())
+                    .withMessageContaining("closed");
+        }
+    }
+
+    @Test
+    void anOptionForWhichItIsTooLateSaysSo() {
+        try (Pair pair = new Pair("tcp;ofi_rxm"); Endpoint early = pair.domain.openEndpoint()) {
+            early.options().set(EndpointOption.BUFFERED_MINIMUM, 0L);
+            assertThat(early.options().get(EndpointOption.BUFFERED_MINIMUM)).isZero();
+            assertThatThrownBy(() -> pair.endpoint.options().set(EndpointOption.BUFFERED_MINIMUM, 0L))
+                    .isInstanceOf(FabricException.class).hasMessageContaining("BUFFERED_MIN");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void defaultFlagsAndRoomAreToldBySocketsAlone(String provider) {
+        try (Pair pair = new Pair(provider); Endpoint unbound = pair.domain.openEndpoint()) {
+            EndpointControl control = pair.endpoint.control();
+            assertThatIllegalStateException().isThrownBy(() -> unbound.control().defaultFlags())
+                    .withMessageContaining("enable");
+            assertThatIllegalArgumentException().isThrownBy(() -> control.defaultFlags(Set.of(OperationFlag.INJECT)))
+                    .withMessageContaining("RmaMessage");
+            if (!provider.equals("sockets")) {
+                assertNotOffered(control::defaultFlags, "FI_GETOPSFLAG", provider);
+                assertNotOffered(() -> control.defaultFlags(Set.of()), "FI_GETOPSFLAG", provider);
+                assertNotOffered(control::transmitSizeLeft, "fi_tx_size_left", provider);
+                assertNotOffered(control::receiveSizeLeft, "fi_rx_size_left", provider);
+                return;
+            }
+            control.defaultFlags(Set.of(OperationFlag.DELIVERY_COMPLETE));
+            assertThat(control.defaultFlags()).contains(OperationFlag.DELIVERY_COMPLETE)
+                    .doesNotContain(OperationFlag.TRANSMIT_COMPLETE);
+            assertTransfers(pair, pair.rma());
+            control.defaultFlags(Set.of());
+            assertThat(control.defaultFlags()).doesNotContain(OperationFlag.DELIVERY_COMPLETE);
+            assertTransfers(pair, pair.rma());
+            assertThat(control.transmitSizeLeft()).isPositive();
+            assertThat(control.receiveSizeLeft()).isNotNegative();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anAliasSharesTheEndpointAndHasFlagsOfItsOwn(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            if (!provider.equals("sockets")) {
+                assertNotOffered(() -> pair.endpoint.alias(Set.of()), "fi_ep_alias", provider);
+                return;
+            }
+            Set<OperationFlag> before = pair.endpoint.control().defaultFlags();
+            Endpoint alias = pair.endpoint.alias(Set.of(OperationFlag.DELIVERY_COMPLETE));
+            Rma rma = alias.rma();
+
+            assertThat(alias.control().defaultFlags()).contains(OperationFlag.DELIVERY_COMPLETE);
+            assertThat(pair.endpoint.control().defaultFlags()).isEqualTo(before);
+            assertThat(alias.address()).isEqualTo(pair.endpoint.address());
+            assertTransfers(pair, rma);
+            assertTransfers(pair, pair.rma());
+            assertThatIllegalStateException().isThrownBy(pair.endpoint::close)
+                    .withMessageContaining("Alias of endpoint RDM of sockets");
+            assertThatIllegalStateException().isThrownBy(alias::enable).withMessageContaining("enabled already");
+            assertThatIllegalStateException().isThrownBy(() -> alias.bind(pair.queue));
+            alias.close();
+            alias.close();
+            try (MemoryRegion source = pair.domain.allocate(8, Access.WRITE, Access.REMOTE_WRITE)) {
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> rma.tryWrite(source, 0, 8, pair.far, source.remote(), 0, 1))
+                        .withMessageContaining("closed");
+            }
+            assertTransfers(pair, pair.rma());
+        }
+    }
+
+    @Test
+    void operationsOfAnAliasThatIsClosedComplete() {
+        try (Pair pair = new Pair("sockets");
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            try (Endpoint alias = pair.endpoint.alias(Set.of(OperationFlag.TRANSMIT_COMPLETE))) {
+                alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 77);
+            }
+            pair.awaitToken(77);
+            assertThat(pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void anotherThreadThanTheOwnerIsRefused() throws Exception {
+        try (Pair pair = new Pair(TestProviders.hints("sockets").threading(ThreadingModel.DOMAIN));
+                ExecutorService other = Executors.newSingleThreadExecutor()) {
+            other.submit(() -> {
+                for (ThrowingCallable call : new ThrowingCallable[]{
+                        () -> pair.endpoint.options().get(EndpointOption.MINIMUM_MULTI_RECEIVE),
+                        () -> pair.endpoint.control().defaultFlags(), () -> pair.endpoint.alias(Set.of()),
+                        () -> pair.endpoint.control().transmitSizeLeft()}) {
+                    assertThatThrownBy(call).isInstanceOf(WrongThreadException.class);
+                }
+            }).get();
+        }
+    }
+}

@@ -1,0 +1,282 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Completions for those operations only that ask for one, and flags that every operation has. */
+@Timeout(120)
+class SelectiveCompletionTest {
+    private static final int LENGTH = 512;
+
+    private final Random random = new Random(3);
+
+    /** A pair, and beside its near endpoint one that completes selectively on a queue of its own. */
+    private static final class Selective implements AutoCloseable {
+        final Pair pair;
+        final CompletionQueue queue;
+        final Endpoint endpoint;
+        final MemoryRegion source;
+        final MemoryRegion target;
+        final List<Long> completed = new ArrayList<>();
+        final List<CompletionError> errors = new ArrayList<>();
+
+        Selective(FabricHints hints, int length) {
+            pair = new Pair(hints);
+            queue = pair.domain.openCompletionQueue(128);
+            endpoint = pair.domain.openEndpoint().bind(pair.vector).bindSelective(queue).bind(queue, Direction.RECEIVE)
+                    .enable();
+            source = pair.domain.allocate(length, Access.WRITE, Access.READ);
+            target = pair.domain.allocate(length, Access.REMOTE_WRITE, Access.REMOTE_READ);
+        }
+
+        void write(long token) {
+            endpoint.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, token);
+        }
+
+        RmaMessage message() {
+            return endpoint.rma().message().peer(pair.far).local(source, 0, source.length()).remote(target.remote(), 0,
+                    target.length());
+        }
+
+        void await(BooleanSupplier condition) {
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                queue.poll(new CompletionHandler() {
+                    @Override
+                    public void onCompletion(long token, long flags, long length, long data) {
+                        completed.add(token);
+                    }
+
+                    @Override
+                    public void onError(CompletionError error) {
+                        errors.add(error);
+                    }
+                }, 64);
+                return condition.getAsBoolean();
+            }, Pair.DEADLINE);
+        }
+
+        @Override
+        public void close() {
+            endpoint.close();
+            queue.close();
+            source.close();
+            target.close();
+            pair.close();
+        }
+    }
+
+    private byte[] fill(MemoryRegion region) {
+        byte[] bytes = new byte[Math.toIntExact(region.length())];
+        random.nextBytes(bytes);
+        MemorySegment.copy(bytes, 0, region.segment(), JAVA_BYTE, 0, bytes.length);
+        return bytes;
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void onlyWhatAsksForACompletionGivesOne(String provider) {
+        try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
+            byte[] sent = fill(selective.source);
+            RmaMessage message = selective.message();
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < 300; i++) { // more than the queue has room for: silent ones leave it without an entry
+                    selective.write(1000 + i);
+                }
+                message.flags().write(2000);
+                message.writeVector(2001);
+                message.flags(OperationFlag.COMPLETION).write(round);
+                long last = round;
+                selective.await(() -> selective.completed.contains(last) && selective.queue.operationsInFlight() == 0);
+            }
+            assertThat(selective.errors).isEmpty();
+            assertThat(selective.completed).containsExactly(0L, 1L, 2L);
+            selective.await(() -> selective.target.segment().mismatch(MemorySegment.ofArray(sent)) == -1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void readsAreSilentToo(String provider) {
+        try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
+            byte[] there = fill(selective.target);
+            selective.endpoint.rma().read(selective.source, 0, LENGTH, selective.pair.far, selective.target.remote(), 0,
+                    5);
+            selective.endpoint.rma().read(selective.source, 0, 0, selective.pair.far, selective.target.remote(), 0, 6);
+            selective.await(() -> selective.queue.operationsInFlight() == 0);
+
+            assertThat(selective.source.segment().toArray(JAVA_BYTE)).isEqualTo(there);
+            selective.message().flags(OperationFlag.COMPLETION).read(7);
+            selective.await(() -> !selective.completed.isEmpty());
+            assertThat(selective.completed).containsExactly(7L);
+            assertThat(selective.errors).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aRegionUnderASilentOperationStaysUntilItIsOver(String provider) {
+        try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
+            selective.write(1);
+            int inFlight = selective.source.operationsInFlight();
+            selective.source.close();
+
+            assertThat(selective.source.segment().scope().isAlive()).isEqualTo(inFlight == 1);
+            assertThatIllegalStateException().isThrownBy(() -> selective.write(2));
+            selective.await(() -> !selective.source.segment().scope().isAlive());
+            assertThat(selective.completed).isEmpty();
+            assertThat(selective.errors).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aSilentOperationThatIsCanceledIsReportedOnce(String provider) {
+        try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
+            for (int i = 0; i < 4; i++) {
+                selective.endpoint.rma().tryWrite(selective.source, 0, 8 << 20, selective.pair.far,
+                        selective.target.remote(), 0, i);
+            }
+            int inFlight = selective.source.operationsInFlight();
+            selective.endpoint.close();
+            selective.await(() -> selective.queue.operationsInFlight() == 0);
+
+            assertThat(selective.source.operationsInFlight()).isZero();
+            assertThat(selective.completed).isEmpty();
+            assertThat(selective.errors).hasSizeLessThanOrEqualTo(inFlight);
+            assertThat(selective.errors.stream().map(CompletionError::token)).doesNotHaveDuplicates();
+            assertThat(selective.errors).allSatisfy(error -> assertThat(error.token()).isBetween(0L, 3L));
+        }
+    }
+
+    @Test
+    void aSilentOperationThatFailsIsReported() {
+        try (Selective selective = new Selective(TestProviders.hints("tcp;ofi_rxm"), LENGTH)) {
+            RemoteRegion wrong = new RemoteRegion(selective.target.remote().base(), LENGTH,
+                    ~selective.target.remote().key(), Access.REMOTE_READ.bit());
+            selective.endpoint.rma().read(selective.source, 0, LENGTH, selective.pair.far, wrong, 0, 11);
+            selective.await(() -> !selective.errors.isEmpty());
+
+            assertThat(selective.errors).singleElement().satisfies(error -> assertThat(error.token()).isEqualTo(11));
+            assertThat(selective.completed).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void silentOperationsLeaveNothingForALaterPoll(String provider) {
+        try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
+            for (int i = 0; i < 20; i++) {
+                selective.write(i);
+            }
+            Waiting.YIELD.until(() -> {
+                selective.pair.poll();
+                selective.queue.progress(); // keeps what comes for the next poll
+                return selective.queue.operationsInFlight() == 0;
+            }, Pair.DEADLINE);
+
+            assertThat(selective.queue.poll((token, flags, length, data) -> {}, 64)).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anEndpointCanAskForEveryCompletionByDefault(String provider) {
+        FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.COMPLETION);
+        try (Selective selective = new Selective(hints, LENGTH)) {
+            selective.write(1);
+            selective.message().flags().write(2);
+            selective.await(() -> selective.queue.operationsInFlight() == 0);
+
+            assertThat(selective.completed).as("a message has its own flags").containsExactly(1L);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void deliveryCanBeWhatEveryCompletionSays(String provider) {
+        FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Pair pair = new Pair(hints);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            assertThat(pair.domain.info().transmit().operationFlags() & OperationFlag.DELIVERY_COMPLETE.bit())
+                    .isNotZero();
+            for (int i = 0; i < 20; i++) {
+                byte[] sent = fill(source);
+                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, i);
+                pair.awaitToken(i);
+
+                assertThat(target.segment().mismatch(MemorySegment.ofArray(sent))).as("round %d", i).isEqualTo(-1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = OperationFlag.class, names = {"INJECT_COMPLETE", "TRANSMIT_COMPLETE"})
+    void theWeakerPromisesAreTakenByEveryProvider(OperationFlag flag) {
+        for (String provider : TestProviders.rma().toList()) {
+            try (Pair pair = new Pair(TestProviders.hints(provider).operationFlags(flag));
+                    MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, 3);
+                pair.awaitToken(3);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void commitCompleteHoldsWhereItIsOfferedAndIsRefusedByNameElsewhere(String provider) {
+        FabricHints persistent = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.RMA_PMEM)
+                .operationFlags(OperationFlag.COMMIT_COMPLETE);
+        List<FabricInfo> offers = Libfabric.load().infoOrNothing(persistent);
+        if (offers.isEmpty()) {
+            assertThatThrownBy(() -> Libfabric.load()
+                    .info(TestProviders.hints(provider).capabilities(Capability.RMA, Capability.RMA_PMEM)))
+                    .isInstanceOf(NoProviderException.class).hasMessageContaining("RMA_PMEM");
+            return;
+        }
+        try (Pair pair = new Pair(persistent);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            for (int i = 0; i < 20; i++) {
+                byte[] sent = fill(source);
+                if (i % 2 == 0) {
+                    pair.rma().write(source, 0, LENGTH, pair.far, target.remote(), 0, i);
+                } else {
+                    pair.rma().message().peer(pair.far).local(source, 0, LENGTH).remote(target.remote(), 0, LENGTH)
+                            .flags(OperationFlag.COMMIT_COMPLETE).write(i);
+                }
+                pair.awaitToken(i);
+
+                assertThat(target.segment().mismatch(MemorySegment.ofArray(sent))).as("round %d", i).isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void whatConcernsOneOperationIsNoDefault() {
+        for (OperationFlag flag : List.of(OperationFlag.INJECT, OperationFlag.MORE, OperationFlag.FENCE,
+                OperationFlag.REMOTE_CQ_DATA)) {
+            assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().operationFlags(flag))
+                    .withMessageContaining(flag + " cannot be had by default");
+        }
+        assertThatThrownBy(() -> Libfabric.load()
+                .info(TestProviders.hints("udp;ofi_rxd").operationFlags(OperationFlag.COMMIT_COMPLETE)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("[COMMIT_COMPLETE] by default");
+    }
+}
