@@ -1,0 +1,180 @@
+package io.ofi4j.jmh.compare;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.Version;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench}: the public API beside C. */
+@Command(name = "bench", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
+        description = "Measures ofi4j's public API beside a C program that does the same, in turns, and prints one table. "
+                + "It takes five minutes.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:something could not be measured; a sentence on stderr says why",
+                "2:the command line is wrong; one sentence on stderr says where"})
+public final class Bench implements Callable<Integer> {
+    private static final double SECONDS = 300;
+    private static final double QUICK_SECONDS = 38;
+    private static final double FEWEST_SECONDS = 1;
+    private static final double MOST_SECONDS = 36_000;
+
+    @Option(names = "--quick",
+            description = "End within 50 seconds: without sockets and udp;ofi_rxd, unless named, and "
+                    + "with wider quartiles.")
+    private boolean quick;
+
+    @Option(names = "--seconds", paramLabel = "SECONDS", description = "Measure for about so long.")
+    private Double seconds;
+
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "Measure this provider only; may be given "
+            + "more than once. Without it: shm, tcp;ofi_rxm, net (tcp on libfabric 2.x), sockets and udp;ofi_rxd.")
+    private List<String> providers = List.of();
+
+    @Option(names = {"-w", "--work"}, paramLabel = "NAME",
+            description = "Measure this work only; may be given more than "
+                    + "once: ${COMPLETION-CANDIDATES}. Without it, all.",
+            completionCandidates = Works.class)
+    private List<String> works = List.of();
+
+    @Option(names = "--json", paramLabel = "FILE",
+            description = "Write each row as a JSON object on a line of its own.")
+    private Path json;
+
+    @Spec
+    private CommandSpec spec;
+
+    private final List<Row> rows = new ArrayList<>();
+    private boolean failed;
+
+    /**
+     * Runs the command and ends the process.
+     *
+     * @param arguments the command line
+     */
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** {@return the command, ready to be executed} */
+    static CommandLine commandLine() {
+        return new CommandLine(new Bench()).setExecutionExceptionHandler((failure, command, parsed) -> {
+            sentence(command, failure);
+            return command.getCommandSpec().exitCodeOnExecutionException();
+        }).setParameterExceptionHandler((failure, arguments) -> {
+            sentence(failure.getCommandLine(), failure);
+            return failure.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
+        });
+    }
+
+    private static void sentence(CommandLine command, Exception failure) {
+        PrintWriter err = command.getErr();
+        err.println("bench: " + failure.getMessage());
+        if (!(failure instanceof BenchFailure || failure instanceof ParameterException
+                || failure instanceof FabricException || failure instanceof LibfabricNotFoundException)) {
+            failure.printStackTrace(err); // this should not have happened
+        }
+        err.flush();
+    }
+
+    @Override
+    public Integer call() {
+        if (seconds != null && !(seconds >= FEWEST_SECONDS && seconds <= MOST_SECONDS)) {
+            throw new ParameterException(spec.commandLine(), "--seconds takes a number from 1 to 36000");
+        }
+        if (seconds != null && quick) {
+            throw new ParameterException(spec.commandLine(), "--quick says how long: leave --seconds out");
+        }
+        for (String work : works) {
+            if (!Works.NAMES.contains(work)) {
+                throw new ParameterException(spec.commandLine(),
+                        "there is no work '" + work + "', only " + String.join(", ", Works.NAMES));
+            }
+        }
+        requireWritable();
+        Version version = Libfabric.load().version();
+        List<String> chosen = providers.isEmpty() ? software(version.major() >= 2, quick) : providers;
+        requireThere(chosen);
+        PrintWriter out = spec.commandLine().getOut();
+        Conditions.print(out, version.toString());
+        try (Baseline baseline = Baseline.compile()) {
+            compare(chosen, version.toString(), baseline, new Table(out));
+        }
+        write();
+        return failed ? 1 : 0;
+    }
+
+    private static List<String> software(boolean two, boolean quick) {
+        String tcp = two ? "tcp" : "net";
+        return quick
+                ? List.of("shm", "tcp;ofi_rxm", tcp)
+                : List.of("shm", "tcp;ofi_rxm", tcp, "sockets", "udp;ofi_rxd");
+    }
+
+    private static void requireThere(List<String> chosen) {
+        List<String> there = Libfabric.load().providers();
+        for (String provider : chosen) {
+            if (!there.contains(provider)) {
+                throw new BenchFailure(
+                        "no provider '" + provider + "' can be used on this machine, only " + String.join(", ", there));
+            }
+        }
+    }
+
+    private void compare(List<String> chosen, String libfabric, Baseline baseline, Table table) {
+        Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
+        Works chosenWorks = new Works(works, false);
+        List<String> modelsOfProviders = new ArrayList<>();
+        table.header();
+        for (int at = 0; at < chosen.size(); at++) {
+            String provider = chosen.get(at);
+            try {
+                new Comparison(provider, libfabric, baseline.binary(), chosenWorks).run(
+                        plan.part(1.0 / (chosen.size() - at)),
+                        models -> modelsOfProviders.add(provider + ": " + models), row -> {
+                            rows.add(row);
+                            table.row(row);
+                        });
+            } catch (BenchFailure e) {
+                failed = true;
+                sentence(spec.commandLine(), e);
+            }
+        }
+        modelsOfProviders.forEach(spec.commandLine().getOut()::println);
+        spec.commandLine().getOut().flush();
+    }
+
+    /** Before anything is measured. */
+    private void requireWritable() {
+        if (json != null) {
+            writeLines(List.of());
+        }
+    }
+
+    private void write() {
+        if (json != null) {
+            writeLines(rows.stream().map(Row::json).toList());
+        }
+    }
+
+    private void writeLines(List<String> lines) {
+        try {
+            Files.write(json, lines, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new BenchFailure("cannot write to " + json + ": " + e.getClass().getSimpleName(), e);
+        }
+    }
+}
