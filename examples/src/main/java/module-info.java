@@ -8,6 +8,7 @@ module io.ofi4j.examples {
     requires me.tongfei.progressbar;
 
     opens io.ofi4j.examples to info.picocli;
+    opens io.ofi4j.examples.doctor to info.picocli, com.google.gson;
     opens io.ofi4j.examples.info to info.picocli;
     opens io.ofi4j.examples.perf to info.picocli;
 }

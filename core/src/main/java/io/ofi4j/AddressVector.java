@@ -6,6 +6,8 @@ import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -16,6 +18,8 @@ import java.util.Map;
 public final class AddressVector implements AutoCloseable {
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
+    private static final int AF_INET = 2;
+    private static final int AF_INET6 = 10;
 
     private final Domain domain;
     private final Handle handle;
@@ -76,7 +80,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        requireFormat(bytes.length);
+        requireFormat(bytes);
         boolean isShm = ShmNeighbours.concerns(domain.info());
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
@@ -111,15 +115,21 @@ public final class AddressVector implements AutoCloseable {
         return inserted.address();
     }
 
-    private void requireFormat(int length) {
-        int expected = switch (domain.info().addressFormat()) {
-            case FabricConstants.FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
-            case FabricConstants.FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
-            default -> length;
-        };
-        if (length != expected) {
-            throw new IllegalArgumentException("addresses of provider " + provider() + " have " + expected
-                    + " bytes, not " + length + ": does the peer use the same provider and address family?");
+    private void requireFormat(byte[] bytes) {
+        switch (domain.info().addressFormat()) {
+            case FabricConstants.FI_SOCKADDR_IN -> requireFormat(bytes, SOCKADDR_IN_LENGTH, AF_INET);
+            case FabricConstants.FI_SOCKADDR_IN6 -> requireFormat(bytes, SOCKADDR_IN6_LENGTH, AF_INET6);
+            default -> {
+                // only its provider knows
+            }
+        }
+    }
+
+    private void requireFormat(byte[] bytes, int length, int family) {
+        if (bytes.length != length || ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).getShort() != family) {
+            throw new IllegalArgumentException("addresses of provider " + provider() + " have " + length
+                    + " bytes and family " + family + ", not " + bytes.length
+                    + " bytes or another family: does the peer use the same provider and address family?");
         }
     }
 
@@ -143,10 +153,22 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    /** Removes the address of an endpoint that is about to be closed, and that operations are refused to already. */
-    synchronized void removeIfOpen(Peer peer) {
-        if (!closed && entries.get(peer.entry.address) == peer.entry) {
-            removeNatively(peer.entry);
+    /**
+     * Makes libfabric forget an shm endpoint that is about to be closed, and that operations are refused to already. It may
+     * be known though nobody inserted it: shm takes in whoever sends something. Only a known one can be removed.
+     */
+    synchronized void forget(EndpointAddress address) {
+        if (closed) {
+            return;
+        }
+        Entry entry = entries.get(address);
+        if (entry != null) {
+            removeNatively(entry);
+            return;
+        }
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, address.toBytes());
+        if (inserted.count() == 1) {
+            removeNatively(new Entry(address, inserted.address()));
         }
     }
 
@@ -165,7 +187,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        requireFormat(bytes.length);
+        requireFormat(bytes);
         return AvOps.fi_av_straddr(handle, bytes);
     }
 

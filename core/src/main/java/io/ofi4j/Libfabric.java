@@ -6,6 +6,7 @@ import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Hints;
 import io.ofi4j.internal.NativeLibrary;
 import io.ofi4j.internal.Out;
+import io.ofi4j.internal.SignalGuard;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -149,6 +150,15 @@ public final class Libfabric {
     public List<Parameter> parameters() {
         return FabricCalls.fi_getparams().stream().map(one -> new Parameter(one.name(),
                 one.help() == null ? "" : one.help(), Optional.ofNullable(one.value()))).toList();
+    }
+
+    /**
+     * {@return those of the signals SIGILL, SIGBUS, SIGFPE and SIGSEGV whose handler is no longer the one that the JVM had when
+     * this library was loaded} The JVM lives on them: where SIGSEGV is another's, the next null check in compiled code ends the
+     * process. What libfabric replaces is restored here, so that any that are named are somebody else's.
+     */
+    public List<String> replacedSignalHandlers() {
+        return SignalGuard.replacedHandlers();
     }
 
     /**

@@ -5,6 +5,12 @@ import java.util.stream.Stream;
 
 /** The software providers that every machine has; one that is missing fails the tests. */
 final class TestProviders {
+    static {
+        if (Boolean.getBoolean("ofi4j.test.garbage")) {
+            Garbage.start();
+        }
+    }
+
     private TestProviders() {
     }
 

@@ -1,5 +1,6 @@
 package io.ofi4j.examples;
 
+import io.ofi4j.examples.doctor.DoctorCommand;
 import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import java.io.PrintWriter;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Spec;
 
 /** The {@code ofi4j} command. */
 @Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
-        subcommands = {InfoCommand.class, PerfCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class, CommandLine.HelpCommand.class},
         mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT,
         synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
@@ -45,7 +46,7 @@ public final class Ofi4j implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info or perf.");
+        throw new ParameterException(spec.commandLine(), "Say which command: info, perf or doctor.");
     }
 
     private int failed(Exception failure, CommandLine command) {

@@ -1,0 +1,68 @@
+package io.ofi4j.examples.doctor;
+
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonObject;
+import io.ofi4j.SharedMemory;
+import io.ofi4j.examples.doctor.Finding.Level;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code ofi4j doctor}. */
+@Command(name = "doctor", description = "Says whether this machine is ready for ofi4j, and line by line what to do.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:ready", "1:not ready; the lines with '!!' say why", "2:the command line is wrong"})
+public final class DoctorCommand implements Callable<Integer> {
+    private static final Map<Level, String> MARKS = Map.of(Level.OK, "ok", Level.HINT, " *", Level.PROBLEM, "!!");
+
+    @Option(names = "--json", description = "Print a JSON object.")
+    private boolean json;
+
+    @Option(names = "--clean", description = "Remove the files that killed processes left in /dev/shm first.")
+    private boolean clean;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        List<Path> removed = clean ? SharedMemory.removeAbandoned() : List.of();
+        List<Finding> findings = new ArrayList<>(JavaChecks.all());
+        findings.addAll(LibfabricChecks.all());
+        findings.addAll(SystemChecks.all());
+        boolean ready = findings.stream().noneMatch(finding -> finding.level() == Level.PROBLEM);
+        if (json) {
+            out.println(json(findings, removed, ready));
+        } else {
+            removed.forEach(file -> out.println("removed " + file));
+            findings.forEach(finding -> print(out, finding));
+            out.println(ready ? "ready" : "not ready");
+        }
+        out.flush();
+        return ready ? 0 : 1;
+    }
+
+    private static void print(PrintWriter out, Finding finding) {
+        out.printf("%s  %-20s %s%n", MARKS.get(finding.level()), finding.subject(), finding.found());
+        if (!finding.advice().isEmpty()) {
+            out.printf("    %-20s -> %s%n", "", finding.advice());
+        }
+    }
+
+    private static String json(List<Finding> findings, List<Path> removed, boolean ready) {
+        var gson = new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+        JsonObject json = new JsonObject();
+        json.addProperty("ready", ready);
+        json.add("removed", gson.toJsonTree(removed.stream().map(Path::toString).toList()));
+        json.add("findings", gson.toJsonTree(findings));
+        return gson.toJson(json);
+    }
+}

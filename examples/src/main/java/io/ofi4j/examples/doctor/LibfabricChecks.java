@@ -1,0 +1,107 @@
+package io.ofi4j.examples.doctor;
+
+import io.ofi4j.Capability;
+import io.ofi4j.FabricHints;
+import io.ofi4j.FabricInfo;
+import io.ofi4j.Libfabric;
+import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.NoProviderException;
+import io.ofi4j.Parameter;
+import io.ofi4j.ThreadingModel;
+import io.ofi4j.Version;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What libfabric is and offers here. */
+final class LibfabricChecks {
+    private static final Version OLDEST = new Version(1, 17);
+    private static final Set<String> OF_DEVICES = Set.of("verbs", "efa", "cxi", "opx", "psm", "psm2", "psm3", "usnic",
+            "ucx", "mlx", "gni");
+
+    private LibfabricChecks() {
+    }
+
+    static List<Finding> all() {
+        Libfabric libfabric;
+        try {
+            libfabric = Libfabric.load();
+        } catch (LibfabricNotFoundException e) {
+            return List.of(Finding.problem("libfabric", "not found", e.getMessage()));
+        }
+        List<Finding> findings = new ArrayList<>();
+        findings.add(version(libfabric));
+        findings.add(providers(libfabric));
+        findings.add(devices(libfabric));
+        findings.add(signalHandlers(libfabric));
+        findings.add(cacheMonitor(libfabric));
+        return findings;
+    }
+
+    private static Finding version(Libfabric libfabric) {
+        String found = libfabric.version().toString();
+        return libfabric.version().compareTo(OLDEST) < 0
+                ? Finding.problem("libfabric", found, "install " + OLDEST + " or newer")
+                : Finding.ok("libfabric", found);
+    }
+
+    private static Finding providers(Libfabric libfabric) {
+        List<FabricInfo> infos = infos(libfabric, FabricHints.any().capabilities(Capability.RMA));
+        if (infos.isEmpty()) {
+            return Finding.problem("providers", "none of " + libfabric.providers() + " offers RMA",
+                    "install a libfabric with the shm and tcp providers, as Debian's libfabric1 is");
+        }
+        return Finding.ok("providers",
+                "RMA over " + infos.stream().map(FabricInfo::provider).distinct().collect(Collectors.joining(", ")));
+    }
+
+    private static Finding devices(Libfabric libfabric) {
+        List<String> devices = infos(libfabric, FabricHints.any()).stream().filter(LibfabricChecks::isDevice)
+                .map(info -> info.provider() + " on " + info.domain().name()).distinct().toList();
+        return devices.isEmpty()
+                ? Finding.hint("devices", "no RDMA device that libfabric can use",
+                        "if there is an adapter, install rdma-core and ibverbs-providers and see 'ibv_devices'; the "
+                                + "software providers work without")
+                : Finding.ok("devices", String.join(", ", devices));
+    }
+
+    static boolean hasDevice() {
+        try {
+            return infos(Libfabric.load(), FabricHints.any()).stream().anyMatch(LibfabricChecks::isDevice);
+        } catch (LibfabricNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static boolean isDevice(FabricInfo info) {
+        return OF_DEVICES.contains(info.provider().replaceFirst(";.*", ""));
+    }
+
+    private static List<FabricInfo> infos(Libfabric libfabric, FabricHints hints) {
+        try {
+            return libfabric.info(hints.threading(ThreadingModel.UNSPECIFIED));
+        } catch (NoProviderException e) {
+            return List.of();
+        }
+    }
+
+    private static Finding signalHandlers(Libfabric libfabric) {
+        List<String> replaced = libfabric.replacedSignalHandlers();
+        return replaced.isEmpty()
+                ? Finding.ok("signal handlers", "the JVM's own, libfabric loaded")
+                : Finding.problem("signal handlers",
+                        String.join(", ", replaced) + " have other handlers than the JVM's",
+                        "find the library that installs them (LD_PRELOAD?), or preload the JDK's libjsig.so");
+    }
+
+    private static Finding cacheMonitor(Libfabric libfabric) {
+        String name = "FI_MR_CACHE_MONITOR";
+        String value = libfabric.parameters().stream().filter(parameter -> parameter.name().equals(name)).findFirst()
+                .flatMap(Parameter::value).orElse("libfabric's default");
+        return value.equals("disabled") || value.equals("userfaultfd")
+                ? Finding.ok("registration cache", name + " is " + value)
+                : Finding.problem("registration cache", name + " is " + value + ": it patches mmap under the JVM",
+                        "unset it, or set it to disabled");
+    }
+}

@@ -1,0 +1,110 @@
+package io.ofi4j.examples.doctor;
+
+import io.ofi4j.SharedMemory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** What the kernel and the limits of this process allow. */
+final class SystemChecks {
+    private static final Path SHM = Path.of("/dev/shm");
+    private static final long MEBIBYTE = 1 << 20;
+    /** Two shm endpoints, about. */
+    private static final long LEAST_SHM = 64 * MEBIBYTE;
+    private static final Pattern LOCKED = Pattern.compile("Max locked memory\\s+(\\S+)");
+    private static final Pattern DESCRIPTORS = Pattern.compile("Max open files\\s+(\\S+)");
+    private static final long FEW_DESCRIPTORS = 1024;
+
+    private SystemChecks() {
+    }
+
+    static List<Finding> all() {
+        return List.of(lockedMemory(), descriptors(), crossMemoryAttach(), hugePages(), sharedMemory(),
+                abandonedFiles());
+    }
+
+    private static Finding lockedMemory() {
+        String limit = limit(LOCKED);
+        if (limit.equals("unlimited") || !LibfabricChecks.hasDevice()) {
+            return Finding.ok("locked memory",
+                    limit.matches("\\d+") ? limit + " bytes, and no device needs more" : limit);
+        }
+        return Finding.problem("locked memory", limit + " bytes: registering more with an RDMA device fails",
+                "'ulimit -l unlimited', or memlock in /etc/security/limits.conf, LimitMEMLOCK= in a systemd unit");
+    }
+
+    private static Finding descriptors() {
+        String limit = limit(DESCRIPTORS);
+        return limit.matches("\\d{1,9}") && Long.parseLong(limit) < FEW_DESCRIPTORS
+                ? Finding.hint("descriptors", limit + " at most", "'ulimit -n 65536' if there are many connections")
+                : Finding.ok("descriptors", limit + " at most");
+    }
+
+    private static Finding crossMemoryAttach() {
+        String scope = text("/proc/sys/kernel/yama/ptrace_scope").orElse("0");
+        return scope.equals("0")
+                ? Finding.ok("cross-memory attach", "allowed between processes of one user")
+                : Finding.hint("cross-memory attach",
+                        "kernel.yama.ptrace_scope is " + scope + ": shm copies large transfers twice, or fails",
+                        "'sysctl kernel.yama.ptrace_scope=0' if processes of this machine use shm");
+    }
+
+    private static Finding hugePages() {
+        String transparent = text("/sys/kernel/mm/transparent_hugepage/enabled").map(SystemChecks::chosen)
+                .orElse("none");
+        long reserved = number("/proc/sys/vm/nr_hugepages");
+        return Finding.ok("huge pages", "transparent: " + transparent + ", reserved: " + reserved);
+    }
+
+    /** The word in brackets. */
+    private static String chosen(String words) {
+        Matcher matcher = Pattern.compile("\\[(\\w+)]").matcher(words);
+        return matcher.find() ? matcher.group(1) : words;
+    }
+
+    private static Finding sharedMemory() {
+        try {
+            long room = Files.getFileStore(SHM).getUsableSpace();
+            return room < LEAST_SHM
+                    ? Finding.problem("/dev/shm", room / MEBIBYTE + " MiB free; an shm endpoint takes 16 to 20",
+                            "'mount -o remount,size=2g /dev/shm'; in a container, start it with --shm-size=2g")
+                    : Finding.ok("/dev/shm", room / MEBIBYTE + " MiB free; an shm endpoint takes 16 to 20");
+        } catch (IOException e) {
+            return Finding.problem("/dev/shm", "not there", "mount a tmpfs there: the shm provider lives in it");
+        }
+    }
+
+    private static Finding abandonedFiles() {
+        List<Path> files = SharedMemory.abandoned();
+        return files.isEmpty()
+                ? Finding.ok("abandoned files", "none in /dev/shm")
+                : Finding.hint("abandoned files",
+                        files.size() + " of killed processes in /dev/shm: "
+                                + files.stream().limit(3).map(file -> file.getFileName().toString())
+                                        .collect(Collectors.joining(", "))
+                                + (files.size() > 3 ? ", ..." : ""),
+                        "'ofi4j doctor --clean' removes them, and so does the next shm endpoint");
+    }
+
+    private static String limit(Pattern line) {
+        Matcher matcher = line.matcher(text("/proc/self/limits").orElse(""));
+        return matcher.find() ? matcher.group(1) : "unknown";
+    }
+
+    private static long number(String file) {
+        return text(file).filter(text -> text.matches("\\d+")).map(Long::parseLong).orElse(0L);
+    }
+
+    private static Optional<String> text(String file) {
+        try {
+            return Optional.of(Files.readString(Path.of(file)).strip());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}
