@@ -1,7 +1,7 @@
 /*
  * A worker: obeys commands on stdin, one a line, and answers each with a line on stdout.
  *
- *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY INJECT_SIZE QUEUE_SIZE, or absent
+ *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY THREAD, or absent
  *     other ADDRESS BASE KEY                         ok
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
  *     ping WORK UNMEASURED COUNT INTERVAL            ok 0 NANOSECONDS ...

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE
 #include "baseline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PAGE 4096
 #define NAME_ROOM 512
@@ -122,8 +124,7 @@ void print_world(struct world *world) {
     printf("ok %u.%u ", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));
     for (size_t at = 0; at < length; at++)
         printf("%02x", name[at]);
-    printf(" %lu %lu %zu %zu\n", world->mailbox.base, world->mailbox.key, world->info->tx_attr->inject_size,
-           world->info->tx_attr->size);
+    printf(" %lu %lu %d\n", world->mailbox.base, world->mailbox.key, (int)gettid());
 }
 
 void insert_other(struct world *world, const char *address_in_hex, uint64_t base, uint64_t key) {

@@ -23,7 +23,7 @@ final class Conditions {
                 String.join(" ", Baseline.OPTIONS), System.getProperty("java.vm.name"),
                 System.getProperty("java.vm.version"));
         out.printf(
-                "one thread a process, spinning; polls of at most %d; slices of about 4 ms in turns; "
+                "one thread a process, spinning, tied to a processor; polls of at most %d; slices of about 4 ms in turns; "
                         + "pingpong: round trips between two processes, 50 ms slices, from when each was due%n",
                 World.BATCH);
         out.flush();

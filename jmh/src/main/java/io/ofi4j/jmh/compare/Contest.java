@@ -8,6 +8,8 @@ import java.util.List;
 /** The workers of both sides for one provider. */
 final class Contest implements AutoCloseable {
     private static final String LOOPBACK = "127.0.0.1";
+    /** Where an answer to "open" names the thread. */
+    private static final int THREAD = 5;
 
     private final Deque<Worker> workers = new ArrayDeque<>();
     private final String provider;
@@ -40,6 +42,8 @@ final class Contest implements AutoCloseable {
             models = found;
             javaOpened = answer;
             cOpened = open(c);
+            Processors.first(javaOpened[THREAD]);
+            Processors.first(cOpened[THREAD]);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -98,6 +102,7 @@ final class Contest implements AutoCloseable {
         String[] openedBySecond = open(second);
         second.ask(other(opened));
         first.ask(other(openedBySecond));
+        Processors.second(openedBySecond[THREAD]);
         return second;
     }
 

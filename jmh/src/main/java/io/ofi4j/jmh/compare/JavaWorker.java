@@ -15,6 +15,8 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.concurrent.BlockingQueue;
@@ -99,8 +101,16 @@ final class JavaWorker {
         exchange = new Exchange(world);
         RemoteRegion mailbox = world.mailbox.remote();
         return "ok " + Libfabric.load().version() + " " + HexFormat.of().formatHex(world.source.address().toBytes())
-                + " " + mailbox.base() + " " + Long.toUnsignedString(mailbox.key()) + " "
-                + world.info().transmit().injectSize() + " " + world.info().transmit().size();
+                + " " + mailbox.base() + " " + Long.toUnsignedString(mailbox.key()) + " " + threadId();
+    }
+
+    /** What Linux calls this thread. */
+    private static String threadId() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString();
+        } catch (IOException e) {
+            return "0";
+        }
     }
 
     private String other(String[] words) {
