@@ -77,8 +77,8 @@ void close_world(struct world *world);
 /* Runs so many operations; how many nanoseconds that took, or -1 where there is no such work. */
 int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
 
-/* So many exchanges with another process, one begun every so many nanoseconds; their times go to samples. */
-int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t count, int64_t interval, int64_t *samples);
+/* So many exchanges with another process, one after the other; what each took goes to samples, in nanoseconds. */
+int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t count, int64_t *samples);
 /* The other side of that. */
 int pong(struct world *world, const char *work, uint64_t count);
 

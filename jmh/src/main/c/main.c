@@ -4,7 +4,7 @@
  *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY THREAD, or absent
  *     other ADDRESS BASE KEY                         ok
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
- *     ping WORK UNMEASURED COUNT INTERVAL            ok 0 NANOSECONDS ...
+ *     ping WORK UNMEASURED COUNT                     ok 0 NANOSECONDS ...
  *     pong WORK COUNT                                ok 0
  *
  * Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
@@ -82,14 +82,13 @@ static void command_run(struct world *world, const char *line) {
 static void command_ping(struct world *world, const char *line) {
     char work[16];
     unsigned long unmeasured, count;
-    long interval;
-    if (sscanf(line, "ping %15s %lu %lu %ld", work, &unmeasured, &count, &interval) != 4)
+    if (sscanf(line, "ping %15s %lu %lu", work, &unmeasured, &count) != 3)
         misunderstood(line);
     int64_t *samples = calloc(count + 1, sizeof(*samples));
     if (samples == NULL)
         fail("calloc", -FI_ENOMEM);
     memset(samples, 1, count * sizeof(*samples)); /* no page fault while it is measured */
-    if (ping(world, work, unmeasured, count, interval, samples) != 0)
+    if (ping(world, work, unmeasured, count, samples) != 0)
         misunderstood(line);
     printf("ok 0");
     for (unsigned long at = 0; at < count; at++)

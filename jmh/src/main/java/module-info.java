@@ -6,6 +6,9 @@ module io.ofi4j.jmh {
     requires info.picocli;
     requires com.google.gson;
     requires HdrHistogram;
+    requires org.knowm.xchart;
+    requires jucx;
+    requires java.desktop;
     requires jdk.management;
 
     opens io.ofi4j.jmh.compare to info.picocli;

@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
 public final class Bench implements Callable<Integer> {
     private static final double SECONDS = 300;
     private static final double QUICK_SECONDS = 38;
+    private static final double PEERS_SHARE = 0.1;
     private static final double FEWEST_SECONDS = 1;
     private static final double MOST_SECONDS = 36_000;
 
@@ -53,6 +54,19 @@ public final class Bench implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE",
             description = "Write each row as a JSON object on a line of its own.")
     private Path json;
+
+    @Option(names = "--charts", paramLabel = "FOLDER",
+            description = "Draw the percentiles of the exchanges between two "
+                    + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files.")
+    private Path chartsFolder;
+
+    @Option(names = "--peers",
+            description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
+    private boolean peers;
+
+    @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
+            + "operations in flight and threads, over shm or the provider that -p names.")
+    private boolean scale;
 
     @Spec
     private CommandSpec spec;
@@ -104,14 +118,23 @@ public final class Bench implements Callable<Integer> {
                         "there is no work '" + work + "', only " + String.join(", ", Works.NAMES));
             }
         }
+        if (scale) {
+            return Scale.run(providers.isEmpty() ? List.of("shm") : providers);
+        }
         requireWritable();
         Version version = Libfabric.load().version();
         List<String> chosen = providers.isEmpty() ? software(version.major() >= 2, quick) : providers;
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
+        Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
         Conditions.print(out, version.toString());
         try (Baseline baseline = Baseline.compile()) {
-            compare(chosen, version.toString(), baseline, new Table(out));
+            Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
+            boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
+            compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
+            if (withPeers) {
+                new Peers(out).run(plan);
+            }
         }
         write();
         return failed ? 1 : 0;
@@ -134,27 +157,32 @@ public final class Bench implements Callable<Integer> {
         }
     }
 
-    private void compare(List<String> chosen, String libfabric, Baseline baseline, Table table) {
-        Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
-        Works chosenWorks = new Works(works, false);
-        List<String> modelsOfProviders = new ArrayList<>();
+    private void compare(Plan plan, List<String> chosen, String libfabric, Baseline baseline, Charts charts) {
+        PrintWriter out = spec.commandLine().getOut();
+        List<String> models = new ArrayList<>();
+        Table table = new Table(out);
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
+            Comparison comparison = new Comparison(provider, libfabric, baseline.binary(),
+                    new Works(works, charts != null));
             try {
-                new Comparison(provider, libfabric, baseline.binary(), chosenWorks).run(
-                        plan.part(1.0 / (chosen.size() - at)),
-                        models -> modelsOfProviders.add(provider + ": " + models), row -> {
+                List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
+                        found -> models.add(provider + ": " + found), row -> {
                             rows.add(row);
                             table.row(row);
                         });
+                if (charts != null) {
+                    duels.forEach(duel -> charts.latency(libfabric, provider, duel));
+                    charts.bandwidth(libfabric, provider, rows);
+                }
             } catch (BenchFailure e) {
                 failed = true;
                 sentence(spec.commandLine(), e);
             }
         }
-        modelsOfProviders.forEach(spec.commandLine().getOut()::println);
-        spec.commandLine().getOut().flush();
+        models.forEach(out::println);
+        out.flush();
     }
 
     /** Before anything is measured. */

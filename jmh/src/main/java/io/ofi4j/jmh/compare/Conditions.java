@@ -24,7 +24,7 @@ final class Conditions {
                 System.getProperty("java.vm.version"));
         out.printf(
                 "one thread a process, spinning, tied to a processor; polls of at most %d; slices of about 4 ms in turns; "
-                        + "pingpong: round trips between two processes, 50 ms slices, from when each was due%n",
+                        + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",
                 World.BATCH);
         out.flush();
     }

@@ -20,24 +20,16 @@ final class Exchange {
         this.mailbox = world.mailbox.segment();
     }
 
-    /**
-     * Begins so many exchanges, one at each interval, and takes their times from when each was due, and not from when it could
-     * begin: a delay counts for all that waited for it. With an interval of 0 each begins when the one before has ended.
-     */
-    void ping(String work, long unmeasured, long interval, long[] samples) {
+    /** So many exchanges, one after the other; what each took goes to the samples, in nanoseconds. */
+    void ping(String work, long unmeasured, long[] samples) {
         boolean data = withData(work);
         for (long done = 0; done < unmeasured; done++) {
             exchange(data);
         }
-        long due = System.nanoTime();
         for (int done = 0; done < samples.length; done++) {
-            long begun;
-            while ((begun = System.nanoTime()) - due < 0) {
-                world.pollQueue();
-            }
+            long begun = System.nanoTime();
             exchange(data);
-            samples[done] = System.nanoTime() - (interval == 0 ? begun : due);
-            due += interval;
+            samples[done] = System.nanoTime() - begun;
         }
         finish();
     }

@@ -9,8 +9,9 @@ import org.HdrHistogram.Histogram;
 /**
  * Exchanges between two processes, by two C workers and by two Java workers in turns.
  *
- * <p>An exchange is begun at every interval, four times what one takes in C, and its time is taken from when it was due. So one that
- * is held up does not hide those that it holds up in turn (coordinated omission), and both sides are asked the same.
+ * <p>Each begins when the one before has ended, so one that is held up hides those that would have begun meanwhile (coordinated
+ * omission). HdrHistogram puts them back: what took longer than the usual time, which is C's median, is recorded with all that
+ * would have been begun at that interval and have waited. Both sides are corrected with the same interval.
  */
 final class ExchangeDuel {
     private static final Map<String, Double> PERCENTILES = percentiles();
@@ -23,8 +24,6 @@ final class ExchangeDuel {
     private static final int DIGITS = 3;
     private static final long LONGEST = 60_000_000_000L;
     private static final int SMALL = 8;
-    /** In times of what an exchange takes, so that what a delay has held up is soon over. */
-    private static final int INTERVAL = 4;
 
     /** A side's two workers. */
     record Side(Worker ping, Worker pong) {
@@ -36,9 +35,10 @@ final class ExchangeDuel {
     private final Histogram cTimes = new Histogram(LONGEST, DIGITS);
     private final Histogram javaTimes = new Histogram(LONGEST, DIGITS);
     private final Map<String, Pairs> pairs = new LinkedHashMap<>();
-    private long interval;
+    private long usual;
     private int count;
     private long allocated;
+    private long exchanges;
     private boolean javaFirst;
 
     ExchangeDuel(String work, Side c, Side java) {
@@ -56,18 +56,19 @@ final class ExchangeDuel {
         return percentiles;
     }
 
-    /** Finds an interval, and has the Java side compiled. */
+    /** Finds the usual time, and has the Java side compiled. */
     void warmUp(long nanoseconds) {
         long end = System.nanoTime() + nanoseconds;
         count = FIRST_COUNT;
-        interval = 0;
         exchange(c);
-        interval = INTERVAL * (long) Statistics.median(times(exchange(c)));
-        count = Math.clamp(SHORT_SLICE / interval, FEWEST, MOST);
+        long[] times = times(exchange(c));
+        Arrays.sort(times);
+        usual = Math.max(1, times[times.length / 2]);
+        count = Math.clamp(SHORT_SLICE / usual, FEWEST, MOST);
         do {
             exchange(java);
         } while (System.nanoTime() - end < 0);
-        count = Math.clamp(SLICE / interval, FEWEST, MOST);
+        count = Math.clamp(SLICE / usual, FEWEST, MOST);
     }
 
     /** Measures for a while, at least once. */
@@ -85,29 +86,40 @@ final class ExchangeDuel {
 
     private String[] exchange(Side side) {
         side.pong().send("pong " + work + " " + (UNMEASURED + count));
-        String[] answer = side.ping().ask("ping " + work + " " + UNMEASURED + " " + count + " " + interval);
+        String[] answer = side.ping().ask("ping " + work + " " + UNMEASURED + " " + count);
         side.pong().receive();
         return answer;
     }
 
-    private static double[] times(String[] answer) {
-        double[] times = new double[answer.length - 2];
+    private static long[] times(String[] answer) {
+        long[] times = new long[answer.length - 2];
         for (int at = 0; at < times.length; at++) {
             times[at] = Long.parseLong(answer[at + 2]);
         }
         return times;
     }
 
-    private void record(double[] ofC, double[] ofJava) {
-        Arrays.stream(ofC).forEach(time -> cTimes.recordValue((long) time));
-        Arrays.stream(ofJava).forEach(time -> javaTimes.recordValue((long) time));
-        PERCENTILES.forEach((name, percentile) -> pairs.get(name).add(Statistics.quantile(ofC, percentile / 100),
-                Statistics.quantile(ofJava, percentile / 100)));
+    private void record(long[] ofC, long[] ofJava) {
+        Histogram cSlice = corrected(ofC);
+        Histogram javaSlice = corrected(ofJava);
+        cTimes.add(cSlice);
+        javaTimes.add(javaSlice);
+        exchanges += ofJava.length;
+        PERCENTILES.forEach((name, percentile) -> pairs.get(name).add(cSlice.getValueAtPercentile(percentile),
+                javaSlice.getValueAtPercentile(percentile)));
+    }
+
+    private Histogram corrected(long[] times) {
+        Histogram histogram = new Histogram(LONGEST, DIGITS);
+        for (long time : times) {
+            histogram.recordValueWithExpectedInterval(time, usual);
+        }
+        return histogram;
     }
 
     /** {@return a row for each percentile: both sides' from all that was measured, the ratio from neighbouring slices} */
     List<Row> rows(String libfabric, String provider) {
-        double perOperation = (double) allocated / javaTimes.getTotalCount();
+        double perOperation = (double) allocated / exchanges;
         return PERCENTILES.entrySet().stream().map(entry -> {
             Pairs of = pairs.get(entry.getKey());
             return new Row(libfabric, provider, "pingpong-" + work + "-" + entry.getKey(), SMALL, 1,

@@ -9,28 +9,19 @@ import io.ofi4j.NoProviderException;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.ThreadingModel;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The Java side of the comparison: obeys the commands that {@code main.c} describes, through the public API. The second number
  * of an answer is how many bytes the thread has allocated meanwhile.
  */
 final class JavaWorker {
-    private static final String END = "";
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int LONGEST_COMMAND_SECONDS = 60;
 
     private World world;
     private Work work;
@@ -41,39 +32,10 @@ final class JavaWorker {
 
     /** Obeys until stdin ends. */
     public static void main(String[] arguments) throws InterruptedException {
-        BlockingQueue<String> commands = new LinkedBlockingQueue<>();
-        Thread.ofPlatform().daemon().start(() -> read(commands));
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         JavaWorker worker = new JavaWorker();
-        String command;
-        while (!END.equals(command = commands.take())) {
-            String answer;
-            try {
-                answer = worker.obey(command.split(" "));
-            } catch (RuntimeException | Error e) {
-                answer = "error " + String.valueOf(e.getMessage()).replace('\n', ' ');
-                e.printStackTrace(); // where it happened; the driver shows the sentence
-            }
-            out.println(answer);
-            out.flush();
-        }
+        Commands.obey(worker::obey);
         if (worker.world != null) {
             worker.world.close();
-        }
-    }
-
-    /** A worker whose driver is gone must not spin for ever. */
-    private static void read(BlockingQueue<String> commands) {
-        try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            String line;
-            while ((line = in.readLine()) != null) {
-                commands.add(line);
-            }
-            commands.add(END);
-            TimeUnit.SECONDS.sleep(LONGEST_COMMAND_SECONDS);
-            System.exit(1);
-        } catch (IOException | InterruptedException e) {
-            System.exit(1);
         }
     }
 
@@ -126,15 +88,17 @@ final class JavaWorker {
         long count = Long.parseLong(words[4]);
         long before = THREADS.getCurrentThreadAllocatedBytes();
         long time = work.run(words[1], size, window, count);
-        return "ok " + time + " " + (THREADS.getCurrentThreadAllocatedBytes() - before);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        return "ok " + time + " " + allocated;
     }
 
     private String ping(String[] words) {
         long[] samples = new long[Integer.parseInt(words[3])];
         Arrays.fill(samples, 1); // no page fault while it is measured
         long before = THREADS.getCurrentThreadAllocatedBytes();
-        exchange.ping(words[1], Long.parseLong(words[2]), Long.parseLong(words[4]), samples);
-        StringBuilder answer = new StringBuilder("ok ").append(THREADS.getCurrentThreadAllocatedBytes() - before);
+        exchange.ping(words[1], Long.parseLong(words[2]), samples);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        StringBuilder answer = new StringBuilder("ok ").append(allocated);
         for (long sample : samples) {
             answer.append(' ').append(sample);
         }
@@ -144,6 +108,7 @@ final class JavaWorker {
     private String pong(String[] words) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         exchange.pong(words[1], Long.parseLong(words[2]));
-        return "ok " + (THREADS.getCurrentThreadAllocatedBytes() - before);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        return "ok " + allocated;
     }
 }

@@ -28,6 +28,8 @@ final class World implements CompletionHandler, AutoCloseable {
     /** How many bytes a letter to the other process can have. */
     static final int LETTER_ROOM = 64;
 
+    final Domain domain;
+    final AddressVector vector;
     final CompletionQueue queue;
     final CompletionQueue targetQueue;
     final Endpoint source;
@@ -46,7 +48,6 @@ final class World implements CompletionHandler, AutoCloseable {
     long arrived;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-    private final AddressVector vector;
     private final FabricInfo info;
 
     /** Opens everything, on the thread that will use it. */
@@ -55,7 +56,7 @@ final class World implements CompletionHandler, AutoCloseable {
         info = libfabric.info(hints).getFirst();
         try {
             Fabric fabric = keep(libfabric.openFabric(info));
-            Domain domain = keep(fabric.openDomain());
+            domain = keep(fabric.openDomain());
             queue = keep(domain.openCompletionQueue());
             targetQueue = keep(domain.openCompletionQueue());
             vector = keep(domain.openAddressVector());
