@@ -71,7 +71,7 @@ final class Baseline implements AutoCloseable {
         command.addAll(OPTIONS);
         command.addAll(List.of("-o", BINARY));
         command.addAll(SOURCES);
-        command.add("-lfabric");
+        command.addAll(List.of("-lfabric", "-lpthread"));
         Process process;
         try {
             process = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
@@ -96,9 +96,10 @@ final class Baseline implements AutoCloseable {
         }
     }
 
-    /** {@return the program} */
-    Path binary() {
-        return folder.resolve(BINARY);
+    /** {@return the words that start the program, with a second thread as a JVM has them, or alone} */
+    List<String> command(boolean alone) {
+        String binary = folder.resolve(BINARY).toString();
+        return alone ? List.of(binary, "alone") : List.of(binary);
     }
 
     @Override

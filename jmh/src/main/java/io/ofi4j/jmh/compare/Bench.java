@@ -60,6 +60,11 @@ public final class Bench implements Callable<Integer> {
                     + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files.")
     private Path chartsFolder;
 
+    @Option(names = "--lone-thread",
+            description = "Leave out the idle thread that the C side has because a JVM has threads: "
+                    + "system calls cost less in a process of one thread.")
+    private boolean alone;
+
     @Option(names = "--peers",
             description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
     private boolean peers;
@@ -127,7 +132,7 @@ public final class Bench implements Callable<Integer> {
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
-        Conditions.print(out, version.toString());
+        Conditions.print(out, version.toString(), alone);
         try (Baseline baseline = Baseline.compile()) {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
@@ -164,7 +169,7 @@ public final class Bench implements Callable<Integer> {
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
-            Comparison comparison = new Comparison(provider, libfabric, baseline.binary(),
+            Comparison comparison = new Comparison(provider, libfabric, baseline.command(alone),
                     new Works(works, charts != null));
             try {
                 List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),

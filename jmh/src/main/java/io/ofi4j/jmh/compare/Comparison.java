@@ -1,6 +1,5 @@
 package io.ofi4j.jmh.compare;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -11,10 +10,10 @@ final class Comparison {
 
     private final String provider;
     private final String libfabric;
-    private final Path baseline;
+    private final List<String> baseline;
     private final Works works;
 
-    Comparison(String provider, String libfabric, Path baseline, Works works) {
+    Comparison(String provider, String libfabric, List<String> baseline, Works works) {
         this.provider = provider;
         this.libfabric = libfabric;
         this.baseline = baseline;

@@ -14,7 +14,7 @@ final class Conditions {
     private Conditions() {
     }
 
-    static void print(PrintWriter out, String libfabric) {
+    static void print(PrintWriter out, String libfabric, boolean alone) {
         out.printf(Locale.ROOT, "libfabric %s on %s, Linux %s, %d cores, %s, load %.2f%n", libfabric, system(),
                 System.getProperty("os.version"), Runtime.getRuntime().availableProcessors(),
                 value("/proc/cpuinfo", "model name").orElse(System.getProperty("os.arch")),
@@ -23,9 +23,9 @@ final class Conditions {
                 String.join(" ", Baseline.OPTIONS), System.getProperty("java.vm.name"),
                 System.getProperty("java.vm.version"));
         out.printf(
-                "one thread a process, spinning, tied to a processor; polls of at most %d; slices of about 4 ms in turns; "
+                "one thread works in each process, spinning, tied to a processor%s; polls of at most %d; slices of about 4 ms in turns; "
                         + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",
-                World.BATCH);
+                alone ? ", and C has no other" : "", World.BATCH);
         out.flush();
     }
 

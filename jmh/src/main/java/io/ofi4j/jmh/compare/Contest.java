@@ -1,6 +1,5 @@
 package io.ofi4j.jmh.compare;
 
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -13,7 +12,7 @@ final class Contest implements AutoCloseable {
 
     private final Deque<Worker> workers = new ArrayDeque<>();
     private final String provider;
-    private final Path baseline;
+    private final List<String> baseline;
     private final Models models;
     private final Worker c;
     private final Worker java;
@@ -21,7 +20,7 @@ final class Contest implements AutoCloseable {
     private final String[] javaOpened;
 
     /** Starts a worker of each side, with the fastest models that the provider has. */
-    Contest(String provider, int libfabricMajor, Path baseline) {
+    Contest(String provider, int libfabricMajor, List<String> baseline) {
         this.provider = provider;
         this.baseline = baseline;
         try {
@@ -64,7 +63,7 @@ final class Contest implements AutoCloseable {
     }
 
     private Worker startC() {
-        return started(new Worker("the C side of " + provider, List.of(baseline.toString())));
+        return started(new Worker("the C side of " + provider, baseline));
     }
 
     private Worker startJava() {

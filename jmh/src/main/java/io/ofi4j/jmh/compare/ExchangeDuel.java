@@ -20,7 +20,7 @@ final class ExchangeDuel {
     private static final int UNMEASURED = 32;
     private static final int FIRST_COUNT = 200;
     private static final int FEWEST = 50;
-    private static final int MOST = 20_000;
+    private static final int MOST = 100_000;
     private static final int DIGITS = 3;
     private static final long LONGEST = 60_000_000_000L;
     private static final int SMALL = 8;
