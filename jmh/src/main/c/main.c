@@ -10,8 +10,8 @@
  * Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
  *
  * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many, and where a
- * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes half as
- * long again then. So it is languages that are compared, and not numbers of threads.
+ * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes a
+ * third to a half longer then. So it is languages that are compared, and not numbers of threads.
  */
 #define _GNU_SOURCE
 #include "baseline.h"
