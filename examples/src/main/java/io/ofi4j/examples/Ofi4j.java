@@ -1,6 +1,7 @@
 package io.ofi4j.examples;
 
 import io.ofi4j.examples.doctor.DoctorCommand;
+import io.ofi4j.Libfabric;
 import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
@@ -35,7 +36,19 @@ public final class Ofi4j implements Runnable {
      * @param arguments the command line
      */
     public static void main(String[] arguments) {
+        if (arguments.length > 0 && arguments[0].equals("info")) {
+            Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);
+        }
         System.exit(commandLine().execute(arguments));
+    }
+
+    /** Providers look for their devices when they are first asked anything, which takes as long as reading the command line. */
+    private static void wakeProviders() {
+        try {
+            Libfabric.load().parameters();
+        } catch (RuntimeException | Error e) {
+            return; // the command meets the same, and says it
+        }
     }
 
     /** {@return the command, ready to be executed} */
