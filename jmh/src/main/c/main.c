@@ -11,7 +11,7 @@
  *
  * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many, and where a
  * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes a
- * third to a half longer then. So it is languages that are compared, and not numbers of threads.
+ * third to a half longer then. With the thread that part of the difference goes away.
  */
 #define _GNU_SOURCE
 #include "baseline.h"

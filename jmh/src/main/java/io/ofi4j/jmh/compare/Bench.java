@@ -60,10 +60,10 @@ public final class Bench implements Callable<Integer> {
                     + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files.")
     private Path chartsFolder;
 
-    @Option(names = "--lone-thread",
-            description = "Leave out the idle thread that the C side has because a JVM has threads: "
-                    + "system calls cost less in a process of one thread.")
-    private boolean alone;
+    @Option(names = "--idle-thread",
+            description = "Give the C side a second thread that does nothing, as a JVM has many: "
+                    + "system calls take longer where a process has more than one.")
+    private boolean idleThread;
 
     @Option(names = "--peers",
             description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
@@ -132,7 +132,7 @@ public final class Bench implements Callable<Integer> {
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
-        Conditions.print(out, version.toString(), alone);
+        Conditions.print(out, version.toString(), !idleThread);
         try (Baseline baseline = Baseline.compile()) {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
@@ -169,7 +169,7 @@ public final class Bench implements Callable<Integer> {
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
-            Comparison comparison = new Comparison(provider, libfabric, baseline.command(alone),
+            Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
                     new Works(works, charts != null));
             try {
                 List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
