@@ -11,7 +11,8 @@ import java.util.stream.Stream;
  */
 record CallColumn(String label, FabricHints hints) {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
-    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd");
+    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd",
+            "verbs;ofi_rxm");
 
     /** Those of this machine. */
     static Stream<CallColumn> here() {
