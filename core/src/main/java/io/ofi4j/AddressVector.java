@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
@@ -14,9 +13,6 @@ import java.util.Map;
  * are enabled. Threads: as the domain's {@link ThreadingModel} says.
  */
 public final class AddressVector implements AutoCloseable {
-    private static final int SOCKADDR_IN_LENGTH = 16;
-    private static final int SOCKADDR_IN6_LENGTH = 28;
-
     private final Domain domain;
     private final Handle handle;
     private final Children endpoints = new Children();
@@ -54,6 +50,11 @@ public final class AddressVector implements AutoCloseable {
         return domain;
     }
 
+    /** Whether it is a connected endpoint's, of which libfabric knows nothing. */
+    boolean isOfConnection() {
+        return handle == null;
+    }
+
     Children endpoints() {
         return endpoints;
     }
@@ -76,7 +77,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        requireFormat(bytes.length);
+        AddressFormat.require(domain.info(), bytes.length);
         boolean isShm = ShmNeighbours.concerns(domain.info());
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
@@ -109,18 +110,6 @@ public final class AddressVector implements AutoCloseable {
             throw FabricException.of(-Errno.EINVAL, "fi_av_insert", provider());
         }
         return inserted.address();
-    }
-
-    private void requireFormat(int length) {
-        int expected = switch (domain.info().addressFormat()) {
-            case FabricConstants.FI_SOCKADDR_IN -> SOCKADDR_IN_LENGTH;
-            case FabricConstants.FI_SOCKADDR_IN6 -> SOCKADDR_IN6_LENGTH;
-            default -> length;
-        };
-        if (length != expected) {
-            throw new IllegalArgumentException("addresses of provider " + provider() + " have " + expected
-                    + " bytes, not " + length + ": does the peer use the same provider and address family?");
-        }
     }
 
     /**
@@ -165,7 +154,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        requireFormat(bytes.length);
+        AddressFormat.require(domain.info(), bytes.length);
         return AvOps.fi_av_straddr(handle, bytes);
     }
 

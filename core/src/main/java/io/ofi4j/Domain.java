@@ -5,6 +5,7 @@ import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.InfoHandle;
 import io.ofi4j.internal.Out;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -111,24 +112,53 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint; fi_endpoint(3). It works once it was bound to a completion queue and an address vector, and
-     * enabled.
+     * Opens an endpoint; fi_endpoint(3). It works once it was bound to a completion queue and an address vector, or an event
+     * queue where it is connected (MSG), and enabled.
      *
      * @param endpointInfo what to open, for the same domain
      * @return the endpoint, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if the endpoint's type is not RDM
+     * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalStateException if this domain is closed
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
-        if (endpointInfo.endpoint().type() != EndpointType.RDM) {
-            throw new UnsupportedOperationException("endpoints of type " + endpointInfo.endpoint().type()
-                    + " are not offered by this release; ask for EndpointType.RDM");
+        EndpointType type = endpointInfo.endpoint().type();
+        if (type != EndpointType.RDM && type != EndpointType.MSG) {
+            throw new UnsupportedOperationException(
+                    "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
         }
-        Out out = DomainOps.fi_endpoint(handle, endpointInfo.handle());
+        return openEndpoint(endpointInfo, endpointInfo.handle(), null);
+    }
+
+    /**
+     * Opens an endpoint that accepts a connection request; fi_endpoint(3). It accepts once it was bound to a completion queue
+     * and an event queue, and enabled.
+     *
+     * @param request of a passive endpoint of the same fabric, neither accepted nor rejected
+     * @return the endpoint, to be closed by the caller before this domain
+     * @throws IllegalArgumentException if the request came to another fabric
+     * @throws FabricException if the provider refuses; the request is rejected then
+     * @throws IllegalStateException if this domain is closed, or the request was accepted or rejected
+     */
+    public synchronized Endpoint openEndpoint(ConnectionRequest request) {
+        requireOpen();
+        if (request.passiveEndpoint().fabric != fabric) {
+            throw new IllegalArgumentException(request + " came to another fabric");
+        }
+        InfoHandle taken = request.take();
+        try {
+            return openEndpoint(request.info(), taken, request);
+        } catch (FabricException | UnsupportedOperationException e) {
+            request.giveBack(false);
+            throw e;
+        }
+    }
+
+    private Endpoint openEndpoint(FabricInfo endpointInfo, InfoHandle infoHandle, ConnectionRequest request) {
+        Out out = DomainOps.fi_endpoint(handle, infoHandle);
         FabricException.check(out.status(), "fi_endpoint", endpointInfo.provider());
-        Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber());
+        Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber(), request);
         children.add(endpoint);
         return endpoint;
     }
@@ -177,6 +207,10 @@ public final class Domain implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    Fabric fabric() {
+        return fabric;
     }
 
     /** @throws WrongThreadException if the model is DOMAIN and this is not the owner */

@@ -18,7 +18,9 @@ import java.util.stream.Stream;
 
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
- * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. Threads: as the domain's {@link ThreadingModel} says.
+ * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. One of type {@link EndpointType#MSG} has
+ * {@link #bind(EventQueue)} in the place of the address vector, and works once its {@link #connection} is there. Threads: as
+ * the domain's {@link ThreadingModel} says.
  *
  * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue.
  */
@@ -30,7 +32,11 @@ public final class Endpoint implements AutoCloseable {
 
     private final Handle handle;
     private final FabricInfo info;
+    private final ConnectionRequest request;
+    /** Of a connected endpoint one of its own, which libfabric does not know: that its peer is nobody else's. */
     private AddressVector vector;
+    private EventQueue eventQueue;
+    private Connection connection;
     private CompletionQueue transmitQueue;
     private CompletionQueue receiveQueue;
     private EndpointAddress address;
@@ -43,12 +49,14 @@ public final class Endpoint implements AutoCloseable {
     /** Written inside the transmit queue's guard, read there by posting threads. */
     boolean closed;
     private boolean closeBegun;
+    private boolean closedNatively;
 
-    Endpoint(Domain domain, Handle handle, FabricInfo info, int number) {
+    Endpoint(Domain domain, Handle handle, FabricInfo info, int number, ConnectionRequest request) {
         this.domain = domain;
         this.handle = handle;
         this.info = info;
         this.number = number;
+        this.request = request;
     }
 
     /** {@return what it was opened with} */
@@ -63,12 +71,44 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalArgumentException if the vector is another domain's
      * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed, or the vector is closed
+     * @throws UnsupportedOperationException if this endpoint is connected (MSG)
      */
     public synchronized Endpoint bind(AddressVector peers) {
+        if (isMsg()) {
+            throw new UnsupportedOperationException(this + " has one peer and no address vector: bind an event queue");
+        }
         requireUnbound(peers.domain(), vector);
         peers.bind(this);
         vector = peers;
         return this;
+    }
+
+    /**
+     * Binds the queue that tells what becomes of the connection; fi_ep_bind. The provider is told in {@link #enable}.
+     *
+     * @param events a queue of the same fabric
+     * @return this endpoint
+     * @throws IllegalArgumentException if the queue is another fabric's
+     * @throws IllegalStateException if this endpoint has an event queue, is enabled, or is closed, or the queue is closed
+     * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
+     */
+    public synchronized Endpoint bind(EventQueue events) {
+        if (!isMsg()) {
+            throw new UnsupportedOperationException(this + " is not connected: bind an address vector");
+        }
+        if (events.fabric != domain.fabric()) {
+            throw new IllegalArgumentException("the event queue of " + this + " must be of the same fabric");
+        }
+        requireUnbound(domain, eventQueue);
+        events.bind(this, handle);
+        eventQueue = events;
+        vector = new AddressVector(domain, null);
+        connection = new Connection(this, handle, events, request, vector);
+        return this;
+    }
+
+    private boolean isMsg() {
+        return info.endpoint().type() == EndpointType.MSG;
     }
 
     /**
@@ -102,14 +142,14 @@ public final class Endpoint implements AutoCloseable {
         if (theirs != domain) {
             throw new IllegalArgumentException("what is bound to " + this + " must be of the same domain");
         }
-        if (bound != null || address != null) {
-            throw new IllegalStateException(this + (address != null ? " is enabled" : " already has " + bound));
+        if (bound != null || enabled) {
+            throw new IllegalStateException(this + (enabled ? " is enabled" : " already has " + bound));
         }
     }
 
     /**
-     * Makes the endpoint work; fi_ep_bind and fi_enable. A queue for both directions, or one for each, and an address vector
-     * must be bound.
+     * Makes the endpoint work; fi_ep_bind and fi_enable. A queue for both directions, or one for each, and an address vector,
+     * or the event queue of a connected endpoint, must be bound.
      *
      * @return this endpoint
      * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed
@@ -129,13 +169,18 @@ public final class Endpoint implements AutoCloseable {
         requireOpen();
         if (vector == null || transmitQueue == null || receiveQueue == null) {
             throw new IllegalStateException("bind "
-                    + (vector == null ? "an address vector" : "completion queues for " + "transmitting and receiving")
+                    + (vector == null
+                            ? isMsg() ? "an event queue" : "an address vector"
+                            : "completion queues for transmitting and receiving")
                     + " to " + this + " before enabling it");
         }
-        if (address != null) {
+        if (enabled) {
             throw new IllegalStateException(this + " is enabled already");
         }
         domain.undisturbed(vector, queues(), this::bindAndEnable);
+        if (isMsg()) {
+            return; // it gets its address as it is connected
+        }
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
         address = EndpointAddress.of(name.address());
@@ -150,8 +195,12 @@ public final class Endpoint implements AutoCloseable {
      * not enabled.
      */
     private void bindAndEnable() {
-        bind(vector.handle(), 0, "fi_ep_bind(address vector)");
-        hasNativeVector = true;
+        if (isMsg()) {
+            bind(eventQueue.handle(), 0, "fi_ep_bind(event queue)");
+        } else {
+            bind(vector.handle(), 0, "fi_ep_bind(address vector)");
+            hasNativeVector = true;
+        }
         for (CompletionQueue queue : queues()) {
             long flags = (queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
                     | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
@@ -167,26 +216,51 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return where peers reach this endpoint; fi_getname, fi_cm(3)}
+     * {@return where peers reach this endpoint; fi_getname, fi_cm(3)} That of a connected endpoint is complete when its
+     * connection is there.
      *
      * @throws IllegalStateException if it is not enabled
+     * @throws FabricException if the provider does not say
      */
     public synchronized EndpointAddress address() {
-        if (address == null) {
+        if (!enabled) {
             throw new IllegalStateException("enable " + this + " first: it has no address before");
+        }
+        if (isMsg() && !closedNatively) {
+            CmOps.Name name = CmOps.fi_getname(handle);
+            FabricException.check(name.status(), "fi_getname", info.provider());
+            address = EndpointAddress.of(name.address());
         }
         return address;
     }
 
     /**
+     * {@return how this endpoint comes to its one peer; fi_cm(3)}
+     *
+     * @throws UnsupportedOperationException if this endpoint is not of type {@link EndpointType#MSG}
+     * @throws IllegalStateException if no event queue is bound
+     */
+    public synchronized Connection connection() {
+        if (!isMsg()) {
+            throw new UnsupportedOperationException(this + " is not connected: its peers are in an address vector");
+        }
+        if (connection == null) {
+            throw new IllegalStateException("bind an event queue to " + this + " first");
+        }
+        return connection;
+    }
+
+    /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
      *
-     * @throws IllegalStateException if it is not enabled, or closed
+     * @throws IllegalStateException if it is not enabled, closed, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
      */
     public synchronized Rma rma() {
-        requireOpen();
-        address();
+        requireEnabled();
+        if (isMsg()) {
+            connection.requireConnected();
+        }
         if (rma == null) {
             rma = new Rma(this, new RmaOps(handle)); // only now: enabling may have replaced the table
         }
@@ -233,6 +307,27 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
+    synchronized void requireEnabled() {
+        requireOpen();
+        if (!enabled) {
+            throw new IllegalStateException("enable " + this + " first");
+        }
+    }
+
+    /** @throws WrongThreadException if the threading model gives this endpoint, or a queue of it, to another thread */
+    void checkThread() {
+        domain.checkThread();
+        queues().forEach(queue -> queue.guard.checkThread());
+    }
+
+    /** From now on no operations are taken for this peer. */
+    void refuse(Peer peer) {
+        List<CompletionQueue> posting = transmitQueue == null ? List.of() : List.of(transmitQueue);
+        posting.forEach(queue -> queue.guard.enterAsAnyone());
+        peer.refuse();
+        posting.forEach(queue -> queue.guard.exit());
+    }
+
     IllegalStateException closed() {
         return new IllegalStateException(this + " is closed");
     }
@@ -263,15 +358,38 @@ public final class Endpoint implements AutoCloseable {
         if (address != null && ShmNeighbours.concerns(info)) {
             ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
         }
+        int status = closeNatively();
+        release();
+        FabricException.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    /** Closes what the provider has of a connection that has ended; operations in flight complete. */
+    void closeEarly() {
+        transmitQueue.drain();
+        FabricException.check(closeNatively(), "fi_close(endpoint)", info.provider());
+    }
+
+    private int closeNatively() {
+        synchronized (this) {
+            if (closedNatively) {
+                return 0;
+            }
+            closedNatively = true;
+        }
         if (enabled) {
             queues().forEach(queue -> queue.endpoints().disabled());
         }
-        int status = hasNativeVector ? FidOps.fi_close(handle) : closeWithoutVector();
+        int status;
+        if (eventQueue != null) {
+            status = eventQueue.closing(this, handle, () -> FidOps.fi_close(handle));
+            connection.endpointClosed();
+        } else {
+            status = hasNativeVector || isMsg() ? FidOps.fi_close(handle) : closeWithoutVector();
+        }
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
         }
-        release();
-        FabricException.check(status, "fi_close(endpoint)", info.provider());
+        return status;
     }
 
     /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */

@@ -6,13 +6,15 @@ import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 
 /**
- * A network, or what stands for one; fi_fabric(3). Opened by {@link Libfabric#openFabric}, opens domains. Any thread may
+ * A network, or what stands for one; fi_fabric(3). Opened by {@link Libfabric#openFabric}, opens domains, event
+ * queues and passive endpoints. Any thread may
  * call anything here.
  */
 public final class Fabric implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final Children children = new Children();
+    private final Retired retired = new Retired();
     private boolean closed;
 
     Fabric(Handle handle, FabricInfo info) {
@@ -44,9 +46,7 @@ public final class Fabric implements AutoCloseable {
      * @throws IllegalStateException if this fabric is closed
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
+        requireOpen();
         Out out = FabricOps.fi_domain(handle, domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
@@ -54,14 +54,76 @@ public final class Fabric implements AutoCloseable {
         return domain;
     }
 
-    void forget(Domain domain) {
-        children.remove(domain);
+    /**
+     * Opens an event queue as the provider prefers it, without a wait object; see
+     * {@link #openEventQueue(EventQueueAttributes)}.
+     *
+     * @return the queue, to be closed by the caller before this fabric
+     */
+    public EventQueue openEventQueue() {
+        return openEventQueue(EventQueueAttributes.defaults());
+    }
+
+    /**
+     * Opens an event queue; fi_eq_open, fi_eq(3).
+     *
+     * @param attributes how
+     * @return the queue, to be closed by the caller before this fabric
+     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if the provider has no event queues, or not with that wait object
+     * @throws IllegalStateException if this fabric is closed
+     */
+    public synchronized EventQueue openEventQueue(EventQueueAttributes attributes) {
+        requireOpen();
+        EventQueue queue = EventQueue.open(this, handle, attributes);
+        children.add(queue);
+        return queue;
+    }
+
+    /**
+     * Opens an endpoint where peers ask for connections; fi_passive_ep, fi_endpoint(3).
+     *
+     * @param endpointInfo what to open, from the same fabric: of type {@link EndpointType#MSG}, and with the address to listen
+     *        at as its source
+     * @return the endpoint, to be closed by the caller before this fabric
+     * @throws IllegalArgumentException if the info's type is not MSG
+     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if the provider has no passive endpoints
+     * @throws IllegalStateException if this fabric is closed
+     */
+    public synchronized PassiveEndpoint openPassiveEndpoint(FabricInfo endpointInfo) {
+        requireOpen();
+        if (endpointInfo.endpoint().type() != EndpointType.MSG) {
+            throw new IllegalArgumentException(
+                    "a passive endpoint is of type MSG, not " + endpointInfo.endpoint().type());
+        }
+        PassiveEndpoint endpoint = PassiveEndpoint.open(this, endpointInfo);
+        children.add(endpoint);
+        return endpoint;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    Retired retired() {
+        return retired;
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+    }
+
+    void forget(Object child) {
+        children.remove(child);
     }
 
     /**
      * Closes the fabric; fi_close.
      *
-     * @throws IllegalStateException if domains are open; they are named
+     * @throws IllegalStateException if anything opened from it is open; it is named
      * @throws FabricException if libfabric reports an error; the fabric counts as closed all the same
      */
     @Override
@@ -71,6 +133,7 @@ public final class Fabric implements AutoCloseable {
         }
         children.requireNone(this);
         closed = true;
+        retired.close();
         FabricException.check(FidOps.fi_close(handle), "fi_close(fabric)", info.provider());
     }
 

@@ -41,6 +41,14 @@ public final class FabricHints implements Cloneable {
     }
 
     /**
+     * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
+     * {@link #destination}.
+     */
+    public static FabricHints connected() {
+        return any().endpointType(EndpointType.MSG).capabilities(Capability.RMA);
+    }
+
+    /**
      * {@return a copy that asks for this kind of endpoint}
      *
      * @param type the kind

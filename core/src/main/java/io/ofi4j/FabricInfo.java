@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.Attributes;
 import io.ofi4j.internal.InfoHandle;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -59,6 +60,20 @@ public final class FabricInfo {
     /** {@return the name of that kind of address, such as {@code SOCKADDR_IN}} */
     public String addressFormatName() {
         return Attributes.addressFormatName(addressFormat());
+    }
+
+    /** {@return the local address that its endpoints have, if one was asked for} */
+    public Optional<EndpointAddress> sourceAddress() {
+        return address(handle.sourceAddress());
+    }
+
+    /** {@return the address that was asked for as the destination, if one was: what to connect to or insert} */
+    public Optional<EndpointAddress> destinationAddress() {
+        return address(handle.destinationAddress());
+    }
+
+    private static Optional<EndpointAddress> address(byte[] bytes) {
+        return bytes.length == 0 ? Optional.empty() : Optional.of(EndpointAddress.of(bytes));
     }
 
     /** {@return the name of the wire protocol, such as {@code RXM}} */

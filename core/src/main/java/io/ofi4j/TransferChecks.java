@@ -75,7 +75,8 @@ final class TransferChecks {
 
     void requireVector(Peer peer) {
         if (peer.vector != vector) {
-            throw new IllegalArgumentException(peer + " is not in the address vector of " + endpoint);
+            throw new IllegalArgumentException(peer + " is not "
+                    + (vector.isOfConnection() ? "the peer" : "in the address vector") + " of " + endpoint);
         }
     }
 
@@ -126,7 +127,9 @@ final class TransferChecks {
             return endpoint.closed();
         }
         if (peer.removed) {
-            return new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
+            return vector.isOfConnection()
+                    ? endpoint.connection().notConnected()
+                    : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
         }
         return new IllegalStateException(
                 local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");

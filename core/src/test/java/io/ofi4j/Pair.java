@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Two endpoints in one process, each with a queue of its own, and what the tests do with them. */
+/** Two endpoints in one process, connected or not, each with a queue of its own, and what the tests do with them. */
 final class Pair implements AutoCloseable {
     static final Duration DEADLINE = Duration.ofSeconds(20);
 
@@ -15,6 +15,9 @@ final class Pair implements AutoCloseable {
     final CompletionQueue queue;
     final CompletionQueue farQueue;
     final AddressVector vector;
+    /** Of connected endpoints; null otherwise. */
+    final EventQueue events;
+    final PassiveEndpoint passive;
     final Endpoint endpoint;
     final Endpoint farEndpoint;
     final Peer far;
@@ -57,10 +60,33 @@ final class Pair implements AutoCloseable {
         domain = fabric.openDomain();
         queue = domain.openCompletionQueue();
         farQueue = domain.openCompletionQueue();
-        vector = domain.openAddressVector();
-        endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
-        farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue).enable();
-        far = vector.insert(farEndpoint.address());
+        if (info.endpoint().type() == EndpointType.MSG) {
+            vector = null;
+            events = fabric.openEventQueue();
+            passive = fabric.openPassiveEndpoint(info).bind(events).listen();
+            endpoint = domain.openEndpoint().bind(events).bind(queue).enable();
+            farEndpoint = connect();
+            far = endpoint.connection().peer();
+        } else {
+            events = null;
+            passive = null;
+            vector = domain.openAddressVector();
+            endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+            farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue).enable();
+            far = vector.insert(farEndpoint.address());
+        }
+    }
+
+    /** Connects the near end, and opens the far one. */
+    private Endpoint connect() {
+        endpoint.connection().connect(passive.address());
+        if (!(events.read(DEADLINE) instanceof Event.ConnectionRequested(ConnectionRequest request))) {
+            throw new AssertionError("no connection was asked for");
+        }
+        Endpoint accepting = domain.openEndpoint(request).bind(events).bind(farQueue).enable();
+        accepting.connection().accept(DEADLINE);
+        endpoint.connection().awaitConnected(DEADLINE);
+        return accepting;
     }
 
     Rma rma() {
@@ -98,7 +124,12 @@ final class Pair implements AutoCloseable {
     public void close() {
         endpoint.close();
         farEndpoint.close();
-        vector.close();
+        if (vector != null) {
+            vector.close();
+        } else {
+            passive.close();
+            events.close();
+        }
         queue.close();
         farQueue.close();
         domain.close();

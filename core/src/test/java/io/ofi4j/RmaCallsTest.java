@@ -54,7 +54,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void aWriteWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
@@ -72,7 +72,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void anInjectWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -88,7 +88,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void scatteredSegmentsGoOutInOneOperationAndComeBack(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion one = pair.domain.allocate(100, Access.WRITE, Access.READ);
@@ -120,7 +120,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void segmentsAreScatteredAtTheTargetAsFarAsTheProviderTakesThem(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
@@ -147,7 +147,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void aPreparedOperationIsPostedAgainAfterAFieldHasChanged(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
@@ -167,7 +167,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void deliveryCompleteMeansThatTheBytesAreThere(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
@@ -206,7 +206,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     void aMessageCarriesDataWithItsFlag(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);

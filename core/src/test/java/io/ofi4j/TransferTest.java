@@ -23,7 +23,7 @@ class TransferTest {
     private final Random random = new Random(42);
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     @DisplayName("a write of any size arrives intact, with one completion")
     void writeArrives(String provider) {
         try (Pair pair = new Pair(provider);
@@ -44,7 +44,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     @DisplayName("a read of any size fetches what is there, with one completion")
     void readFetches(String provider) {
         try (Pair pair = new Pair(provider);
@@ -64,7 +64,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     @DisplayName("an inject of any size up to the provider's limit arrives intact, though the source changes at once")
     void injectArrives(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -88,7 +88,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     @DisplayName("64 MiB go out and come back, in as many operations as it takes")
     void largeTransfers(String provider) {
         try (Pair pair = new Pair(provider);
@@ -116,7 +116,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.TestProviders#transfers")
     @DisplayName("as many writes as the queue holds are in flight at once, and each token comes back once")
     void manyInFlight(String provider) {
         try (Pair pair = new Pair(provider);

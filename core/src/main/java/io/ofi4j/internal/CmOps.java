@@ -11,6 +11,8 @@ import java.lang.foreign.MemorySegment;
 /** {@code struct fi_ops_cm}: names and connections. */
 public final class CmOps {
     private static final int ROOM = 1024;
+    /** Active and passive endpoints begin alike. */
+    private static final long OPS = fid_ep.cm$offset();
 
     private CmOps() {
     }
@@ -20,7 +22,15 @@ public final class CmOps {
     }
 
     public static Name fi_getname(Handle endpoint) {
-        MemorySegment function = endpoint.require(fid_ep.cm$offset(), fi_ops_cm.getname$offset(), "fi_getname");
+        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));
+    }
+
+    public static Name fi_getpeer(Handle endpoint) {
+        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getpeer$offset(), "fi_getpeer"));
+    }
+
+    /** Both calls are of one shape. */
+    private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
@@ -30,5 +40,44 @@ public final class CmOps {
                     : name.asSlice(0, Math.min(ROOM, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE);
             return new Name(status, address);
         }
+    }
+
+    public static int fi_connect(Handle endpoint, byte[] address, byte[] data) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.connect$offset(), "fi_connect");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
+            MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
+            return fi_ops_cm.connect.invoke(function, endpoint.pointer(), name, data(arena, data), data.length);
+        }
+    }
+
+    public static int fi_listen(Handle passiveEndpoint) {
+        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.listen$offset(), "fi_listen");
+        return fi_ops_cm.listen.invoke(function, passiveEndpoint.pointer());
+    }
+
+    public static int fi_accept(Handle endpoint, byte[] data) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.accept$offset(), "fi_accept");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.accept.invoke(function, endpoint.pointer(), data(arena, data), data.length);
+        }
+    }
+
+    /** @param request what the info of a connection request names; it is gone afterwards */
+    public static int fi_reject(Handle passiveEndpoint, long request, byte[] data) {
+        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.reject$offset(), "fi_reject");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.reject.invoke(function, passiveEndpoint.pointer(), MemorySegment.ofAddress(request),
+                    data(arena, data), data.length);
+        }
+    }
+
+    public static int fi_shutdown(Handle endpoint) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.shutdown$offset(), "fi_shutdown");
+        return fi_ops_cm.shutdown.invoke(function, endpoint.pointer(), 0);
+    }
+
+    private static MemorySegment data(Arena arena, byte[] data) {
+        return data.length == 0 ? MemorySegment.NULL : arena.allocateFrom(JAVA_BYTE, data);
     }
 }

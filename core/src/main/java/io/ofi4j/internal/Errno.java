@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 /** The error numbers of fi_errno(3) that this layer tells apart; libfabric returns them negated. */
 public final class Errno {
+    public static final int EINTR = 4;
     public static final int EIO = 5;
     public static final int ENOENT = 2;
     public static final int EAGAIN = 11;
@@ -16,8 +17,14 @@ public final class Errno {
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
+    public static final int ENETDOWN = 100;
+    public static final int ENETUNREACH = 101;
+    public static final int ECONNABORTED = 103;
+    public static final int ECONNRESET = 104;
+    public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
+    public static final int EHOSTDOWN = 112;
     public static final int EHOSTUNREACH = 113;
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;

@@ -7,12 +7,23 @@ package io.ofi4j.internal;
 public final class FabricConstants {
     public static final long FI_RMA = 1L << 2;
     public static final long FI_READ = 1L << 8;
+    public static final long FI_WRITE = 1L << 9;
     public static final long FI_COMPLETION = 1L << 24;
     public static final long FI_SOURCE = 1L << 57;
 
     public static final long FI_CONTEXT = 1L << 59;
     public static final long FI_CONTEXT2 = 1L << 52;
     public static final long FI_RX_CQ_DATA = 1L << 56;
+
+    public static final int FI_GETWAIT = 5;
+    public static final int FI_BACKLOG = 7;
+    public static final int FI_NOTIFY = 0;
+    public static final int FI_CONNREQ = 1;
+    public static final int FI_CONNECTED = 2;
+    public static final int FI_SHUTDOWN = 3;
+    public static final int FI_MR_COMPLETE = 4;
+    public static final int FI_AV_COMPLETE = 5;
+    public static final int FI_JOIN_COMPLETE = 6;
 
     public static final int FI_AV_TABLE = 2;
     public static final int FI_SOCKADDR_IN = 2;

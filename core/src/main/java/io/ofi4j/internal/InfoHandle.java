@@ -33,8 +33,32 @@ public final class InfoHandle {
         return new InfoHandle(copy);
     }
 
+    /** An info that is the caller's to free, from now on this object's. */
+    static InfoHandle adopt(MemorySegment info) {
+        return new InfoHandle(info);
+    }
+
     MemorySegment pointer() {
         return info;
+    }
+
+    /** The connection request that it came with, or 0. */
+    public long request() {
+        return fi_info.handle(info).address();
+    }
+
+    /** A copy without the connection request, with which only one endpoint may be opened. */
+    public InfoHandle withoutRequest() {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, MemorySegment.NULL);
+        return copy;
+    }
+
+    /** A copy whose endpoint takes over the address of a passive endpoint. */
+    public InfoHandle takingOver(Handle passiveEndpoint) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, passiveEndpoint.pointer());
+        return copy;
     }
 
     /** fi_tostr: everything libfabric says about it, as text. */

@@ -11,6 +11,7 @@ import io.ofi4j.MemoryRegionMode;
 import io.ofi4j.OperationFlag;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
+import io.ofi4j.WaitObject;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
@@ -19,6 +20,10 @@ import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_eq_attr;
+import io.ofi4j.bindings.fi_eq_cm_entry;
+import io.ofi4j.bindings.fi_eq_entry;
+import io.ofi4j.bindings.fi_eq_err_entry;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_msg_rma;
@@ -27,6 +32,8 @@ import io.ofi4j.bindings.fi_ops_av;
 import io.ofi4j.bindings.fi_ops_cm;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fi_ops_ep;
+import io.ofi4j.bindings.fi_ops_eq;
 import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
 import io.ofi4j.bindings.fi_ops_rma;
@@ -39,8 +46,10 @@ import io.ofi4j.bindings.fid_av;
 import io.ofi4j.bindings.fid_cq;
 import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_ep;
+import io.ofi4j.bindings.fid_eq;
 import io.ofi4j.bindings.fid_fabric;
 import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.fid_pep;
 import io.ofi4j.bindings.libc.sigaction;
 import java.io.IOException;
 import java.lang.foreign.GroupLayout;
@@ -70,7 +79,8 @@ class HeaderProbeTest {
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
             fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout());
+            fi_param.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_ops_ep.layout(),
+            fi_eq_attr.layout(), fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -176,10 +186,14 @@ class HeaderProbeTest {
         for (ProgressModel one : ProgressModel.values()) {
             put(constants, "FI_PROGRESS_", one, one.value());
         }
+        for (WaitObject one : WaitObject.values()) {
+            put(constants, "FI_WAIT_", one, one.value());
+        }
+        constants.put("FI_OPT_ENDPOINT", (long) fabric_h.FI_OPT_ENDPOINT());
+        constants.put("FI_OPT_CM_DATA_SIZE", (long) fabric_h.FI_OPT_CM_DATA_SIZE());
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
-        constants.put("FI_WAIT_NONE", (long) fabric_h.FI_WAIT_NONE());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }

@@ -1,0 +1,71 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Errno;
+import java.time.Duration;
+
+/** A connection did not come about; {@link #reason} says why. The endpoint is of no more use: close it, and try with another. */
+public final class ConnectionException extends FabricException {
+    private static final long serialVersionUID = 1L;
+    /** The C library's; libfabric has no name for it, but its providers hand it on. */
+    private static final int EPIPE = 32;
+
+    /** Why a connection did not come about. */
+    public enum Reason {
+        /** Nobody listens there, or the peer rejected it without data: providers do not tell these apart. */
+        REFUSED,
+        /** The peer rejected it, and said why: {@link ConnectionException#data}. */
+        REJECTED,
+        /** The peer, or something on the way, broke it off. */
+        RESET,
+        /** The peer did not answer in time. */
+        TIMED_OUT,
+        /** There is no way to the address. */
+        UNREACHABLE,
+        /** Anything else: {@link FabricException#errno} says what. */
+        OTHER;
+
+        static Reason of(int errno, boolean hasData) {
+            return switch (errno) {
+                case Errno.ECONNREFUSED -> hasData ? REJECTED : REFUSED;
+                case Errno.ECONNRESET, Errno.ECONNABORTED, EPIPE, Errno.ENOTCONN, Errno.EIO -> RESET;
+                case Errno.ETIMEDOUT -> TIMED_OUT;
+                case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.EHOSTDOWN, Errno.ENETDOWN -> UNREACHABLE;
+                default -> OTHER;
+            };
+        }
+    }
+
+    private final Reason reason;
+    private final byte[] data;
+
+    private ConnectionException(String message, String operation, int errno, Reason reason, byte[] data) {
+        super(message, operation, errno);
+        this.reason = reason;
+        this.data = data;
+    }
+
+    static ConnectionException of(int errno, String operation, String provider, byte[] data) {
+        Reason reason = Reason.of(errno, data.length > 0);
+        String said = reason == Reason.REJECTED
+                ? operation + " failed on provider " + provider + ": the peer rejected the connection, with "
+                        + data.length + " bytes of data."
+                : FabricException.of(-errno, operation, provider).getMessage();
+        return new ConnectionException(said, operation, errno, reason, data.clone());
+    }
+
+    static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
+        String message = endpoint + " was not connected within " + deadline.toMillis()
+                + " ms. Does the peer read its event queue, and accept?";
+        return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
+    }
+
+    /** {@return why} */
+    public Reason reason() {
+        return reason;
+    }
+
+    /** {@return a copy of what the peer said when it rejected the connection; no bytes otherwise} */
+    public byte[] data() {
+        return data.clone();
+    }
+}

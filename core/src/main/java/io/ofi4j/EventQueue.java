@@ -1,0 +1,412 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.EqOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.FabricOps;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.Out;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import java.util.function.Predicate;
+
+/**
+ * Tells what happens beside transfers: connections asked for, made, refused and ended, and what the application itself
+ * writes; fi_eq(3). Opened by {@link Fabric#openEventQueue()}, bound to connected and passive endpoints. With most providers
+ * connections are only made while somebody reads it.
+ *
+ * <p>Threads: any thread may read it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
+ * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
+ */
+public final class EventQueue implements AutoCloseable {
+    /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
+    private static final int SLICE_MILLIS = 10;
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+
+    final Fabric fabric;
+
+    private final Handle handle;
+    private final EqOps ops;
+    private final EventQueueAttributes attributes;
+    /** Held in every native call on the queue, whose providers do not all bear two readers; fair, for waiting is in slices. */
+    private final ReentrantLock lock = new ReentrantLock(true);
+    private final Deque<Event> kept = new ArrayDeque<>();
+    private final Map<Long, Endpoint> endpoints = new HashMap<>();
+    private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
+    private final Children children = new Children();
+    private boolean hasRetired;
+    private boolean closed;
+
+    private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes) {
+        this.fabric = fabric;
+        this.handle = handle;
+        this.attributes = attributes;
+        this.ops = new EqOps(handle);
+    }
+
+    static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
+        Out out = FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+                attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value());
+        boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
+        if (isRefused && attributes.waitObject() == WaitObject.YIELD) {
+            throw new UnsupportedOperationException(
+                    "event queues with wait object YIELD are not offered by the provider " + fabricHandle.provider());
+        }
+        FabricException.check(out.status(), "fi_eq_open", fabricHandle.provider());
+        return new EventQueue(fabric, out.handle(), attributes);
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /** {@return what it was opened with} */
+    public EventQueueAttributes attributes() {
+        return attributes;
+    }
+
+    /**
+     * Reads the next event if one is there; never waits; fi_eq_read, fi_eq_readerr.
+     *
+     * @return the event, or nothing
+     * @throws IllegalStateException if this queue is closed
+     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
+     * @throws FabricException if the queue itself fails
+     */
+    public Optional<Event> read() {
+        lock.lock();
+        try {
+            while (kept.isEmpty() && pump(0)) {
+                Thread.onSpinWait();
+            }
+            return Optional.ofNullable(kept.poll());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Reads the next event, and waits for it; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues without
+     * a wait object, sleep between two looks.
+     *
+     * @param deadline how long at most
+     * @return the event
+     * @throws FabricTimeoutException if none comes in that time
+     * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
+     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
+     * @throws FabricException if the queue itself fails
+     */
+    public Event read(Duration deadline) {
+        Event[] next = new Event[1];
+        if (!await(() -> (next[0] = kept.poll()) != null, deadline)) {
+            throw new FabricTimeoutException("reading an event", deadline,
+                    "Nothing happened that this queue tells of.");
+        }
+        return next[0];
+    }
+
+    /**
+     * Adds an event of the application's own; fi_eq_write. It comes back as {@link Event.Notification}.
+     *
+     * @param context any number
+     * @param data any number
+     * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or the
+     *         provider takes none
+     * @throws IllegalStateException if this queue is closed
+     * @throws FabricException if the provider refuses
+     */
+    public void write(long context, long data) {
+        lock.lock();
+        try {
+            requireOpen();
+            if (!attributes.isWritable()) {
+                throw new UnsupportedOperationException(
+                        this + " was not opened for writing: ask for EventQueueAttributes.writable()");
+            }
+            FabricException.check(ops.fi_eq_write(context, data), "fi_eq_write", handle.provider());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return the file descriptor that is readable when there may be an event; fi_control with FI_GETWAIT} For an
+     * application's own epoll or poll, before which {@link #tryWait} must say yes. It belongs to the queue.
+     *
+     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
+     * @throws FabricException if the provider refuses
+     */
+    public int waitDescriptor() {
+        lock.lock();
+        try {
+            requireOpen();
+            requireDescriptor();
+            FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
+            FabricException.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
+            return control.value();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return whether a thread may block on the wait descriptor now; otherwise read; fi_trywait}
+     *
+     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
+     */
+    public boolean tryWait() {
+        lock.lock();
+        try {
+            requireOpen();
+            requireDescriptor();
+            return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireDescriptor() {
+        if (attributes.waitObject() != WaitObject.FD) {
+            throw new IllegalStateException(this + " has wait object " + attributes.waitObject() + ": open it with FD");
+        }
+    }
+
+    /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
+    boolean await(BooleanSupplier condition, Duration deadline) {
+        long start = System.nanoTime();
+        long limit = deadline.toNanos();
+        long pause = SHORTEST_PAUSE_NANOS;
+        boolean blocks = attributes.waitObject() != WaitObject.NONE && !Thread.currentThread().isVirtual();
+        while (true) {
+            long left = limit - (System.nanoTime() - start);
+            if (pumpUntil(condition, blocks ? Math.clamp(left / 1_000_000, 0, SLICE_MILLIS) : 0)) {
+                return true;
+            }
+            if (left <= 0) {
+                return false;
+            }
+            if (!blocks) {
+                LockSupport.parkNanos(this, Math.min(pause, left));
+                pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+            }
+        }
+    }
+
+    private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
+        lock.lock();
+        try {
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            for (int wait = milliseconds; pump(wait); wait = 0) {
+                if (condition.getAsBoolean()) {
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Reads one event and keeps it, inside the lock: whether there was one. */
+    private boolean pump(int milliseconds) {
+        requireOpen();
+        endpoints.values().forEach(Endpoint::checkThread);
+        EqOps.Read read = milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds);
+        if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) {
+            return false;
+        }
+        Event event = read.status() == -Errno.EAVAIL ? failure() : event(read);
+        if (event != null) {
+            kept.add(event);
+        }
+        return true;
+    }
+
+    /** The event that was read; null where nobody is there any more whom it concerns. */
+    private Event event(EqOps.Read read) {
+        FabricException.check(read.status(), "fi_eq_read", handle.provider());
+        return switch (read.code()) {
+            case FabricConstants.FI_NOTIFY -> new Event.Notification(ops.context(), ops.data());
+            case FabricConstants.FI_CONNREQ -> requested(ops.connectionData(read.status()));
+            case FabricConstants.FI_CONNECTED -> connected(ops.connectionData(read.status()));
+            case FabricConstants.FI_SHUTDOWN -> shutDown();
+            case FabricConstants.FI_MR_COMPLETE -> new Event.MemoryRegionComplete(ops.context(), ops.data());
+            case FabricConstants.FI_AV_COMPLETE -> new Event.AddressVectorComplete(ops.context(), ops.data());
+            case FabricConstants.FI_JOIN_COMPLETE -> new Event.JoinComplete(ops.context(), ops.data());
+            default -> new Event.Unknown(read.code(), ops.bytes(read.status()));
+        };
+    }
+
+    private Event requested(byte[] data) {
+        return ConnectionRequest.arrived(passiveEndpoints.get(ops.object()), ops.info(), data)
+                .map(Event.ConnectionRequested::new).orElse(null);
+    }
+
+    private Event connected(byte[] data) {
+        Endpoint endpoint = endpoints.get(ops.object());
+        return endpoint == null ? null : endpoint.connection().connected(data);
+    }
+
+    private Event shutDown() {
+        Endpoint endpoint = endpoints.get(ops.object());
+        return endpoint == null ? null : endpoint.connection().wasShutDown();
+    }
+
+    private Event failure() {
+        EqOps.ErrorEntry entry = ops.fi_eq_readerr();
+        if (entry == null) {
+            return null;
+        }
+        Endpoint endpoint = endpoints.get(entry.object());
+        EventError error = new EventError(Optional.ofNullable(endpoint), entry.context(), entry.data(), entry.errno(),
+                entry.providerErrno(), entry.providerText(), entry.errorData(), handle.provider());
+        if (endpoint != null) {
+            endpoint.connection().failed(error);
+        }
+        return new Event.Failed(error);
+    }
+
+    /** Keeps an event that no provider tells of. */
+    void tell(Event event) {
+        lock.lock();
+        try {
+            kept.add(event);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Removes kept events that somebody has learned of otherwise. */
+    void discard(Predicate<Event> which) {
+        lock.lock();
+        try {
+            kept.removeIf(which);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** @throws IllegalStateException if this queue is closed */
+    void bind(Endpoint endpoint, Handle object) {
+        lock.lock();
+        try {
+            requireOpen();
+            children.add(endpoint);
+            endpoints.put(object.address(), endpoint);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** @throws IllegalStateException if this queue is closed */
+    void bind(PassiveEndpoint endpoint, Handle object) {
+        lock.lock();
+        try {
+            requireOpen();
+            children.add(endpoint);
+            passiveEndpoints.put(object.address(), endpoint);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes an endpoint natively while nobody reads, and forgets it: another may get its place in memory at once. */
+    int closing(Endpoint endpoint, Handle object, IntSupplier close) {
+        lock.lock();
+        try {
+            return close.getAsInt();
+        } finally {
+            endpoints.remove(object.address());
+            children.remove(endpoint);
+            lock.unlock();
+        }
+    }
+
+    /** Lets a passive endpoint close while nobody reads. If it is only retired, late requests still find it. */
+    int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
+        lock.lock();
+        try {
+            return close.getAsInt();
+        } finally {
+            hasRetired |= retires;
+            if (!retires) {
+                passiveEndpoints.remove(object.address());
+            }
+            children.remove(endpoint);
+            lock.unlock();
+        }
+    }
+
+    /** Reads all that is there. */
+    void drain() {
+        lock.lock();
+        try {
+            while (pump(0)) {
+                Thread.onSpinWait();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What came with requests is freed. */
+    private void drainQuietly() {
+        try {
+            drain();
+        } catch (FabricException e) { // it is of no more use
+            kept.clear();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+    }
+
+    /**
+     * Closes the queue; fi_close. Events that nobody read are gone.
+     *
+     * @throws IllegalStateException if endpoints bound to it are open; they are named
+     * @throws FabricException if libfabric reports an error; the queue counts as closed all the same
+     */
+    @Override
+    public void close() {
+        int status = 0;
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            children.requireNone(this);
+            drainQuietly();
+            closed = true;
+            if (hasRetired) {
+                fabric.retired().queue(handle);
+            } else {
+                status = FidOps.fi_close(handle);
+            }
+        } finally {
+            lock.unlock();
+        }
+        fabric.forget(this);
+        FabricException.check(status, "fi_close(event queue)", handle.provider());
+    }
+
+    @Override
+    public String toString() {
+        return "EventQueue of " + handle.provider();
+    }
+}

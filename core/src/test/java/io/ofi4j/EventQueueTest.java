@@ -1,0 +1,185 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Event queues by themselves: what they are opened with, the application's own events, waiting, and misuse. */
+@Timeout(120)
+class EventQueueTest {
+    private static final Duration SHORT = Duration.ofMillis(60);
+
+    private static Fabric fabric(String provider) {
+        return Libfabric.load().openFabric(TestProviders.info(TestProviders.connectedHints(provider)));
+    }
+
+    static Stream<Arguments> waitObjects() {
+        return TestProviders.connected()
+                .flatMap(provider -> Stream.of(WaitObject.NONE, WaitObject.UNSPECIFIED, WaitObject.FD, WaitObject.YIELD)
+                        .map(object -> Arguments.of(provider, object)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("waitObjects")
+    void theApplicationsOwnEventsComeBackInTheirOrder(String provider, WaitObject object) {
+        EventQueueAttributes attributes = EventQueueAttributes.defaults().size(16).waitObject(object).writable();
+        try (Fabric fabric = fabric(provider)) {
+            if (object == WaitObject.YIELD) { // no software provider has it
+                assertThatThrownBy(() -> fabric.openEventQueue(attributes))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("YIELD");
+                return;
+            }
+            try (EventQueue queue = fabric.openEventQueue(attributes)) {
+                assertThat(queue.read()).isEmpty();
+                queue.write(1, -1);
+                queue.write(2, Long.MIN_VALUE);
+
+                assertThat(queue.read()).contains(new Event.Notification(1, -1));
+                assertThat(queue.read(SHORT)).isEqualTo(new Event.Notification(2, Long.MIN_VALUE));
+                assertThat(queue.read()).isEmpty();
+                long start = System.nanoTime();
+                assertThatThrownBy(() -> queue.read(SHORT)).isInstanceOf(FabricTimeoutException.class)
+                        .hasMessageContaining("60 ms");
+                assertThat(System.nanoTime() - start).isBetween(SHORT.toNanos(), SHORT.toNanos() * 50);
+            }
+        }
+    }
+
+    static Stream<Arguments> offeredWaitObjects() {
+        return waitObjects().filter(arguments -> arguments.get()[1] != WaitObject.YIELD);
+    }
+
+    @ParameterizedTest
+    @MethodSource("offeredWaitObjects")
+    void anEventWakesWhoWaits(String provider, WaitObject object) throws Exception {
+        try (Fabric fabric = fabric(provider)) {
+            try (EventQueue queue = fabric
+                    .openEventQueue(EventQueueAttributes.defaults().waitObject(object).writable())) {
+                for (Thread.Builder kind : new Thread.Builder[]{Thread.ofPlatform(), Thread.ofVirtual()}) {
+                    CompletableFuture<Event> read = new CompletableFuture<>();
+                    kind.start(() -> {
+                        try {
+                            read.complete(queue.read(Pair.DEADLINE));
+                        } catch (RuntimeException e) {
+                            read.completeExceptionally(e);
+                        }
+                    });
+                    assertThat(read).isNotDone();
+                    queue.write(7, 8);
+
+                    assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo(new Event.Notification(7, 8));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aQueueWithADescriptorGivesItToTheApplication(String provider) {
+        try (Fabric fabric = fabric(provider);
+                EventQueue queue = fabric
+                        .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable());
+                EventQueue without = fabric.openEventQueue()) {
+            assertThat(queue.waitDescriptor()).isPositive();
+            assertThat(queue.tryWait()).isTrue();
+            assertThatIllegalStateException().isThrownBy(without::waitDescriptor).withMessageContaining("FD");
+            assertThatIllegalStateException().isThrownBy(without::tryWait).withMessageContaining("FD");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whatWasNotAskedForIsRefused(String provider) {
+        try (Fabric fabric = fabric(provider); EventQueue queue = fabric.openEventQueue()) {
+            assertThatThrownBy(() -> queue.write(1, 2)).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("writable");
+            assertThatIllegalArgumentException().isThrownBy(() -> EventQueueAttributes.defaults().size(0));
+            for (WaitObject object : new WaitObject[]{WaitObject.SET, WaitObject.MUTEX_COND, WaitObject.POLLFD}) {
+                assertThatThrownBy(() -> EventQueueAttributes.defaults().waitObject(object))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining(object.name());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aClosedQueueIsOfNoUse(String provider) {
+        try (Fabric fabric = fabric(provider)) {
+            EventQueue queue = fabric
+                    .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable());
+            assertThatIllegalStateException().isThrownBy(fabric::close).withMessageContaining("EventQueue");
+            queue.close();
+            queue.close();
+
+            assertThatIllegalStateException().isThrownBy(queue::read).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> queue.read(SHORT)).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> queue.write(1, 1)).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(queue::waitDescriptor).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(queue::tryWait).withMessageContaining("closed");
+            PassiveEndpoint passive = fabric.openPassiveEndpoint(fabric.info());
+            assertThatIllegalStateException().isThrownBy(() -> passive.bind(queue)).withMessageContaining("closed");
+            passive.close();
+        }
+        Fabric closed = fabric(provider);
+        closed.close();
+        assertThatIllegalStateException().isThrownBy(closed::openEventQueue).withMessageContaining("closed");
+    }
+
+    @Test
+    void closingAQueueEndsTheWaitOfOthers() throws Exception {
+        try (Fabric fabric = fabric("tcp")) {
+            EventQueue queue = fabric
+                    .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.UNSPECIFIED));
+            CompletableFuture<Throwable> ended = new CompletableFuture<>();
+            Thread.ofPlatform().start(() -> {
+                try {
+                    queue.read(Pair.DEADLINE);
+                } catch (RuntimeException e) {
+                    ended.complete(e);
+                }
+            });
+            queue.close();
+
+            assertThat(ended.get(20, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void attributesAreCopies() {
+        EventQueueAttributes defaults = EventQueueAttributes.defaults();
+        EventQueueAttributes changed = defaults.size(5).waitObject(WaitObject.FD).writable();
+
+        assertThat(defaults.size()).isEmpty();
+        assertThat(defaults.waitObject()).isEqualTo(WaitObject.NONE);
+        assertThat(defaults.isWritable()).isFalse();
+        assertThat(changed.size()).hasValue(5);
+        assertThat(changed.waitObject()).isEqualTo(WaitObject.FD);
+        assertThat(changed.isWritable()).isTrue();
+    }
+
+    @Test
+    void eventsAreValuesThatNobodyChanges() {
+        byte[] bytes = {1, 2};
+        Event.Unknown unknown = new Event.Unknown(99, bytes);
+        bytes[0] = 7;
+        unknown.bytes()[1] = 7;
+        EventError error = new EventError(Optional.empty(), 0, 0, 111, 111, "", bytes, "tcp");
+        bytes[0] = 8;
+
+        assertThat(unknown.bytes()).containsExactly(1, 2);
+        assertThat(error.errorData()).containsExactly(7, 2);
+        assertThat(error.toException()).hasMessageContaining("errno 111").isNotInstanceOf(ConnectionException.class);
+    }
+}
