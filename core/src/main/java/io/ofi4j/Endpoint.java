@@ -206,7 +206,12 @@ public final class Endpoint implements AutoCloseable {
                     | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
             bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
         }
-        FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
+        int status = FidOps.fi_enable(handle);
+        if (status < 0 && hasNativeVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
+            closedNatively = true;
+            FidOps.fi_close(handle);
+        }
+        FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         queues().forEach(queue -> queue.endpoints().enabled());
     }
