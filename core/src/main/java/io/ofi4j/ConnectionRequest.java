@@ -26,7 +26,7 @@ public final class ConnectionRequest implements AutoCloseable {
     private ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
-        this.info = new FabricInfo(handle.withoutRequest(), Libfabric.load().version());
+        this.info = new FabricInfo(handle.withoutRequest(passiveEndpoint.info().handle()), Libfabric.load().version());
         this.data = data;
     }
 

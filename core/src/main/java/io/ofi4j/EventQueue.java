@@ -21,8 +21,10 @@ import java.util.function.Predicate;
 
 /**
  * Tells what happens beside transfers: connections asked for, made, refused and ended, and what the application itself
- * writes; fi_eq(3). Opened by {@link Fabric#openEventQueue()}, bound to connected and passive endpoints. With most providers
- * connections are only made while somebody reads it.
+ * writes; fi_eq(3). Opened by {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
+ *
+ * <p>With most providers connections are only made while somebody reads the queues of both ends, and the {@code tcp} provider of
+ * libfabric 1.x notices that a peer has gone only while somebody polls the endpoint's completion queue.
  *
  * <p>Threads: any thread may read it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
  * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
@@ -113,6 +115,22 @@ public final class EventQueue implements AutoCloseable {
                     "Nothing happened that this queue tells of.");
         }
         return next[0];
+    }
+
+    /**
+     * Makes progress with connections without handing out anything; what happens is kept for the next {@link #read()}.
+     *
+     * @throws IllegalStateException if this queue is closed
+     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
+     * @throws FabricException if the queue itself fails
+     */
+    public void progress() {
+        lock.lock();
+        try {
+            pump(0);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

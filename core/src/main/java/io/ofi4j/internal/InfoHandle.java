@@ -47,11 +47,27 @@ public final class InfoHandle {
         return fi_info.handle(info).address();
     }
 
-    /** A copy without the connection request, with which only one endpoint may be opened. */
-    public InfoHandle withoutRequest() {
+    /**
+     * A copy without the connection request, with which only one endpoint may be opened. The sockets provider leaves out
+     * names in what comes with a request; they are the passive endpoint's.
+     */
+    public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
+        if (fi_fabric_attr.prov_name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.prov_name(copy.fabric(), duplicate(fi_fabric_attr.prov_name(passive.fabric())));
+        }
+        if (fi_fabric_attr.name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.name(copy.fabric(), duplicate(fi_fabric_attr.name(passive.fabric())));
+        }
+        if (fi_domain_attr.name(copy.domain()).address() == 0) {
+            fi_domain_attr.name(copy.domain(), duplicate(fi_domain_attr.name(passive.domain())));
+        }
         return copy;
+    }
+
+    private static MemorySegment duplicate(MemorySegment text) {
+        return text.address() == 0 ? MemorySegment.NULL : LibC.strdup(LibC.string(text));
     }
 
     /** A copy whose endpoint takes over the address of a passive endpoint. */

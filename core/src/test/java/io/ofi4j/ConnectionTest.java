@@ -1,0 +1,503 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Connections come about, are refused, and end; each end learns which. */
+@Timeout(120)
+class ConnectionTest {
+    private static final Duration SHORT = Duration.ofMillis(100);
+
+    private final Random random = new Random(11);
+
+    private byte[] bytes(int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void bothEndsLearnOfTheConnectionAndOfWhatTheOtherSaid(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            int limit = client.connection().maximumDataSize();
+            assertThat(limit).isPositive().isEqualTo(listener.passive.maximumDataSize());
+            byte[] asked = bytes(limit);
+            byte[] answered = bytes(limit);
+
+            client.connection().connect(listener.passive.address(), asked);
+            assertThat(client.connection().state()).isEqualTo(Connection.State.CONNECTING);
+            ConnectionRequest request = listener.request();
+            assertThat(request.data()).containsExactly(asked);
+            assertThat(request.passiveEndpoint()).isSameAs(listener.passive);
+            assertThat(request.isPending()).isTrue();
+            assertThat(request.info().destinationAddress()).isPresent();
+            Endpoint server = listener.server(request);
+            assertThat(request.isPending()).isFalse();
+            server.connection().accept(Pair.DEADLINE, answered);
+            assertThat(client.connection().awaitConnected(Pair.DEADLINE)).containsExactly(answered);
+
+            assertThat(client.connection().state()).isEqualTo(Connection.State.CONNECTED);
+            assertThat(client.connection().peerData()).containsExactly(answered);
+            assertThat(server.connection().state()).isEqualTo(Connection.State.CONNECTED);
+            assertThat(server.connection().peerData()).isEmpty();
+            assertThat(client.connection().peerAddress()).isEqualTo(listener.passive.address());
+            assertThat(listener.events.read()).as("events that the waiting form has taken").isEmpty();
+            assertThat(listener.farEvents.read()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void theEventsTellOfAConnectionToo(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            client.connection().connect(listener.passive.address());
+            Endpoint server = listener.server(listener.request());
+            server.connection().accept((byte) 5);
+
+            assertThat(((Event.Connected) listener.await(listener.events)).endpoint()).isSameAs(server);
+            Event.Connected connected = (Event.Connected) listener.await(listener.farEvents);
+            assertThat(connected.endpoint()).isSameAs(client);
+            assertThat(connected.data()).containsExactly(5);
+            client.connection().shutdown();
+            assertThat(listener.await(listener.farEvents)).isEqualTo(new Event.ShutDown(client));
+            assertThat(listener.await(listener.events)).isEqualTo(new Event.ShutDown(server));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void dataOfEveryLengthArrives(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            int limit = listener.passive.maximumDataSize();
+            for (int length : new int[]{0, 1, 7, 8, 9, limit / 2, limit - 1, limit}) {
+                byte[] asked = bytes(length);
+                byte[] reason = bytes(length);
+                Endpoint client = listener.client();
+                client.connection().connect(listener.passive.address(), asked);
+                ConnectionRequest request = listener.request();
+                assertThat(request.data()).containsExactly(asked);
+                request.reject(reason);
+
+                ConnectionException e = catchThrowableOfType(ConnectionException.class,
+                        () -> client.connection().awaitConnected(Pair.DEADLINE));
+                assertThat(e.data()).containsExactly(reason);
+                assertThat(e.reason()).isEqualTo(
+                        length == 0 ? ConnectionException.Reason.REFUSED : ConnectionException.Reason.REJECTED);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void tooMuchDataIsRefusedBeforeTheCall(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            byte[] tooMuch = bytes(listener.passive.maximumDataSize() + 1);
+            Endpoint client = listener.client();
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> client.connection().connect(listener.passive.address(), tooMuch))
+                    .withMessageContaining("at most");
+            client.connection().connect(listener.passive.address());
+            ConnectionRequest request = listener.request();
+            assertThatIllegalArgumentException().isThrownBy(() -> request.reject(tooMuch));
+            Endpoint server = listener.server(request);
+            assertThatIllegalArgumentException().isThrownBy(() -> server.connection().accept(tooMuch));
+
+            server.connection().accept(Pair.DEADLINE);
+            client.connection().awaitConnected(Pair.DEADLINE);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whereNobodyListensTheConnectionIsRefused(String provider) {
+        try (Listener listener = new Listener(provider); Listener gone = new Listener(provider)) {
+            EndpointAddress address = gone.passive.address();
+            gone.passive.close();
+            Endpoint client = listener.client();
+
+            ConnectionException e = catchThrowableOfType(ConnectionException.class,
+                    () -> client.connection().connect(address, Pair.DEADLINE));
+
+            assertThat(e.reason()).isEqualTo(ConnectionException.Reason.REFUSED);
+            assertThat(e.errno()).isEqualTo(111);
+            assertThat(e).hasMessageContaining("Nothing listens");
+            assertThat(client.connection().state()).isEqualTo(Connection.State.FAILED);
+            assertThatIllegalStateException().isThrownBy(client::rma).withMessageContaining("FAILED");
+            assertThatIllegalStateException().isThrownBy(() -> client.connection().connect(address))
+                    .withMessageContaining("open another");
+            assertThatIllegalStateException().isThrownBy(() -> client.connection().peer());
+            client.connection().shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPeerThatDoesNotAnswerTimesOutAndMayBeWaitedForAgain(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+
+            ConnectionException e = catchThrowableOfType(ConnectionException.class,
+                    () -> client.connection().connect(listener.passive.address(), SHORT));
+            assertThat(e.reason()).isEqualTo(ConnectionException.Reason.TIMED_OUT);
+            assertThatIllegalStateException().isThrownBy(client::rma).withMessageContaining("CONNECTING");
+            Endpoint server = listener.server(listener.request());
+            server.connection().accept(Pair.DEADLINE, (byte) 1);
+
+            assertThat(client.connection().awaitConnected(Pair.DEADLINE)).containsExactly(1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aRequestThatNobodyTakesIsRejectedWithItself(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint one = listener.client();
+            one.connection().connect(listener.passive.address());
+            ConnectionRequest request = listener.request();
+            request.close();
+            request.close();
+            assertRefused(one);
+            assertThatIllegalStateException().isThrownBy(request::reject).withMessageContaining("rejected");
+            assertThatIllegalStateException().isThrownBy(() -> listener.domain.openEndpoint(request))
+                    .withMessageContaining("rejected");
+
+            Endpoint two = listener.client();
+            two.connection().connect(listener.passive.address());
+            Endpoint server = listener.server(listener.request());
+            server.close();
+            ConnectionException e = catchThrowableOfType(ConnectionException.class,
+                    () -> two.connection().awaitConnected(Duration.ofSeconds(2)));
+            assertThat(e).as("the accepting endpoint was closed").isNotNull();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void requestsAreRejectedWhenThePassiveEndpointIsClosed(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint[] accepted = listener.connect();
+            Endpoint handed = listener.client();
+            handed.connection().connect(listener.passive.address());
+            ConnectionRequest request = listener.request();
+            Endpoint unread = listener.client();
+            unread.connection().connect(listener.passive.address());
+            listener.farEvents.read();
+
+            listener.passive.close();
+
+            assertThat(request.isPending()).isFalse();
+            assertRefused(handed);
+            assertThatThrownBy(() -> unread.connection().awaitConnected(Duration.ofSeconds(2)))
+                    .isInstanceOf(ConnectionException.class);
+            assertThat(listener.events.read()).isEmpty();
+            assertThat(accepted[0].connection().state()).isEqualTo(Connection.State.CONNECTED);
+            assertThat(accepted[1].rma()).isNotNull();
+            assertThatIllegalStateException().isThrownBy(listener.passive::address).withMessageContaining("closed");
+        }
+    }
+
+    private static void assertRefused(Endpoint client) {
+        ConnectionException e = catchThrowableOfType(ConnectionException.class,
+                () -> client.connection().awaitConnected(Pair.DEADLINE));
+        assertThat(e.reason()).isEqualTo(ConnectionException.Reason.REFUSED);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void anEndpointThatMayYetAcceptIsClosedBeforeThePassiveOne(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            client.connection().connect(listener.passive.address());
+            Endpoint server = listener.server(listener.request());
+
+            assertThatIllegalStateException().isThrownBy(listener.passive::close).withMessageContaining("accepted");
+            server.connection().accept(Pair.DEADLINE);
+            client.connection().awaitConnected(Pair.DEADLINE);
+            listener.passive.close();
+            listener.passive.close();
+            assertThat(server.connection().state()).isEqualTo(Connection.State.CONNECTED);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPassiveEndpointTakesManyConnections(String provider) {
+        try (Listener listener = new Listener(provider);
+                MemoryRegion source = listener.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = listener.domain.allocate(64, Access.REMOTE_WRITE)) {
+            List<Endpoint[]> pairs = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                pairs.add(listener.connect());
+            }
+            for (int i = 0; i < 5; i++) {
+                Endpoint client = pairs.get(i)[0];
+                source.segment().fill((byte) (i + 1));
+                client.rma().write(source, 0, 8, client.connection().peer(), target.remote(), 8L * i, i);
+                awaitTokens(listener.farQueue, listener.queue, i);
+            }
+            Waiting.YIELD.until(() -> {
+                listener.poll();
+                return target.segment().get(JAVA_BYTE, 39) == 5;
+            }, Pair.DEADLINE);
+            for (int at = 0; at < 64; at++) {
+                assertThat(target.segment().get(JAVA_BYTE, at)).isEqualTo((byte) (at < 40 ? at / 8 + 1 : 0));
+            }
+        }
+    }
+
+    private static void awaitTokens(CompletionQueue near, CompletionQueue far, long token) {
+        List<Long> tokens = new ArrayList<>();
+        Waiting.YIELD.until(() -> {
+            near.poll((one, flags, length, data) -> tokens.add(one), 16);
+            far.poll((one, flags, length, data) -> {}, 16);
+            return !tokens.isEmpty();
+        }, Pair.DEADLINE);
+        assertThat(tokens).containsExactly(token);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPeerIsNobodyElses(String provider) {
+        try (Listener listener = new Listener(provider);
+                MemoryRegion source = listener.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = listener.domain.allocate(8, Access.REMOTE_WRITE)) {
+            Endpoint one = listener.connect()[0];
+            Endpoint two = listener.connect()[0];
+            Peer other = two.connection().peer();
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> one.rma().tryWrite(source, 0, 8, other, target.remote(), 0, 1))
+                    .withMessageContaining("is not the peer");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> one.rma().tryInjectWrite(source, 0, 8, other, target.remote(), 0));
+            assertThatIllegalArgumentException().isThrownBy(() -> one.rma().message().peer(other))
+                    .withMessageContaining("is not the peer");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void shuttingDownEndsBothEnds(String provider) {
+        try (Listener listener = new Listener(provider);
+                MemoryRegion source = listener.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = listener.domain.allocate(8, Access.REMOTE_WRITE)) {
+            Endpoint[] ends = listener.connect();
+            Rma rma = ends[0].rma();
+            Peer peer = ends[0].connection().peer();
+
+            ends[1].connection().shutdown();
+            ends[1].connection().shutdown();
+
+            assertThat(ends[1].connection().state()).isEqualTo(Connection.State.SHUT_DOWN);
+            assertThatIllegalStateException().isThrownBy(ends[1]::rma).withMessageContaining("SHUT_DOWN");
+            assertThat(listener.await(listener.farEvents)).isEqualTo(new Event.ShutDown(ends[0]));
+            assertThat(ends[0].connection().state()).isEqualTo(Connection.State.SHUT_DOWN);
+            assertThatIllegalStateException().isThrownBy(() -> rma.tryWrite(source, 0, 8, peer, target.remote(), 0, 1))
+                    .withMessageContaining("SHUT_DOWN");
+            assertThatIllegalStateException().isThrownBy(() -> rma.write(source, 0, 8, peer, target.remote(), 0, 1));
+            ends[0].connection().shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPeerThatGoesUnderTrafficLosesNoToken(String provider) {
+        int large = 1 << 22;
+        try (Listener listener = new Listener(provider);
+                MemoryRegion source = listener.domain.allocate(large, Access.WRITE, Access.READ);
+                MemoryRegion target = listener.domain.allocate(large, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            Endpoint[] ends = listener.connect();
+            Endpoint client = ends[0];
+            Peer peer = client.connection().peer();
+            List<Long> posted = new ArrayList<>();
+            for (long token = 1; token <= 12; token++) {
+                boolean accepted = token % 2 == 0
+                        ? client.rma().tryWrite(source, 0, large, peer, target.remote(), 0, token)
+                        : client.rma().tryRead(source, 0, large, peer, target.remote(), 0, token);
+                if (accepted) {
+                    posted.add(token);
+                }
+            }
+            ends[1].close();
+            List<Long> back = new ArrayList<>();
+            CompletionHandler recorder = new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) {
+                    back.add(token);
+                }
+
+                @Override
+                public void onError(CompletionError error) {
+                    if (error.token() != CompletionHandler.NO_TOKEN) { // sockets also tells the target's side of it
+                        back.add(error.token());
+                    }
+                }
+            };
+            Waiting.YIELD.tryUntil(() -> {
+                listener.farQueue.poll(recorder, 16);
+                listener.farEvents.progress();
+                return back.size() >= posted.size();
+            }, Duration.ofSeconds(2));
+            client.close();
+            Waiting.YIELD.tryUntil(() -> listener.farQueue.poll(recorder, 16) == 0, Pair.DEADLINE);
+
+            assertThat(posted).isNotEmpty();
+            assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
+            assertThat(listener.farQueue.operationsInFlight()).isZero();
+            assertThat(source.operationsInFlight()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aConnectionThatIsAskedForWhileThePassiveEndpointClosesHarmsNobody(String provider) {
+        for (int round = 0; round < 10; round++) {
+            try (Listener listener = new Listener(provider)) {
+                Endpoint client = listener.client();
+                client.connection().connect(listener.passive.address());
+                listener.events.progress(); // takes up the connection before it says what it wants
+                listener.passive.close();
+                for (int i = 0; i < 100; i++) {
+                    listener.farEvents.progress();
+                    listener.events.progress();
+                }
+                assertThat(listener.events.read()).isEmpty();
+                try (PassiveEndpoint again = listener.fabric.openPassiveEndpoint(listener.fabric.info())) {
+                    again.bind(listener.events).listen();
+                    Endpoint other = listener.client();
+                    other.connection().connect(again.address());
+                    listener.request().close();
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whatIsNotConnectedYetTransfersNothing(String provider) {
+        try (Listener listener = new Listener(provider);
+                Endpoint idle = listener.domain.openEndpoint();
+                Endpoint bound = listener.domain.openEndpoint().bind(listener.events).bind(listener.queue)) {
+            assertThatIllegalStateException().isThrownBy(idle::connection).withMessageContaining("event queue");
+            assertThatIllegalStateException().isThrownBy(idle::enable).withMessageContaining("event queue");
+            assertThatThrownBy(() -> {
+                try (AddressVector vector = listener.domain.openAddressVector()) {
+                    idle.bind(vector);
+                }
+            }).isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("event queue");
+            assertThatIllegalStateException().isThrownBy(() -> bound.bind(listener.events))
+                    .withMessageContaining("already has");
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().connect(listener.passive.address()))
+                    .withMessageContaining("enable");
+            bound.enable();
+            assertThatIllegalStateException().isThrownBy(bound::rma).withMessageContaining("IDLE");
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().shutdown());
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().peer());
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().peerAddress());
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().awaitConnected(SHORT))
+                    .withMessageContaining("first");
+            assertThatIllegalStateException().isThrownBy(() -> bound.connection().accept())
+                    .withMessageContaining("not opened for");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> bound.connection().connect(EndpointAddress.of(new byte[5])))
+                    .withMessageContaining("bytes");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void parentsCloseAfterTheirChildren(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint[] ends = listener.connect();
+            assertThatIllegalStateException().isThrownBy(listener.events::close)
+                    .withMessageContaining("PassiveEndpoint of " + provider).withMessageContaining("Endpoint MSG");
+            assertThatIllegalStateException().isThrownBy(listener.farEvents::close)
+                    .withMessageContaining("Endpoint MSG");
+            assertThatIllegalStateException().isThrownBy(listener.fabric::close)
+                    .withMessageContaining("PassiveEndpoint").withMessageContaining("EventQueue");
+            assertThatIllegalStateException().isThrownBy(listener.farQueue::close);
+            assertThatIllegalStateException().isThrownBy(listener.domain::close);
+            Connection connection = ends[0].connection();
+            ends[0].close();
+            ends[0].close();
+            assertThatIllegalStateException().isThrownBy(connection::shutdown).withMessageContaining("closed");
+            assertThatIllegalStateException().isThrownBy(() -> connection.awaitConnected(SHORT));
+            assertThat(listener.await(listener.events)).isEqualTo(new Event.ShutDown(ends[1]));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPassiveEndpointNeedsItsQueueAndOnlyOne(String provider) {
+        try (Listener listener = new Listener(provider);
+                PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.fabric.info())) {
+            assertThatIllegalStateException().isThrownBy(passive::listen).withMessageContaining("event queue");
+            assertThatIllegalStateException().isThrownBy(passive::address).withMessageContaining("listen");
+            passive.bind(listener.farEvents);
+            assertThatIllegalStateException().isThrownBy(() -> passive.bind(listener.events))
+                    .withMessageContaining("already has");
+            assertThatThrownBy(() -> passive.backlog(3)).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("backlog");
+            assertThatIllegalArgumentException().isThrownBy(() -> passive.backlog(0));
+            passive.listen();
+            assertThatIllegalStateException().isThrownBy(passive::listen).withMessageContaining("already");
+            assertThat(passive.address()).isNotEqualTo(listener.passive.address());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aThreadThatDoesNotOwnTheEndpointsReadsNoEvents(String provider) throws Exception {
+        for (ThreadingModel model : List.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION)) {
+            try (Listener listener = new Listener(TestProviders.connectedHints(provider).threading(model))) {
+                listener.connect();
+                List<Throwable> thrown = new ArrayList<>();
+                Thread other = Thread.ofPlatform().start(() -> {
+                    try {
+                        listener.events.read();
+                    } catch (WrongThreadException e) {
+                        thrown.add(e);
+                    }
+                });
+                other.join();
+
+                assertThat(thrown).singleElement().asString().contains(model.name());
+                assertThat(listener.events.read()).isEmpty();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whatIsOfAnotherFabricIsNotBound(String provider) {
+        try (Listener listener = new Listener(provider); Listener other = new Listener(provider)) {
+            try (PassiveEndpoint passive = other.fabric.openPassiveEndpoint(other.fabric.info());
+                    Endpoint endpoint = other.domain.openEndpoint()) {
+                assertThatIllegalArgumentException().isThrownBy(() -> passive.bind(listener.events));
+                assertThatIllegalArgumentException().isThrownBy(() -> endpoint.bind(listener.events));
+            }
+            Endpoint client = listener.client();
+            client.connection().connect(listener.passive.address());
+            listener.farEvents.read();
+            ConnectionRequest request = listener.request();
+            assertThatIllegalArgumentException().isThrownBy(() -> other.domain.openEndpoint(request));
+            assertThat(request.isPending()).isTrue();
+            request.close();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.ofi4j;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A passive endpoint that listens, and what its tests open beside it, in one process. */
+final class Listener implements AutoCloseable {
+    private static final CompletionHandler LOST = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            // Nobody looks at it.
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            // Nobody looks at it.
+        }
+    };
+
+    final Fabric fabric;
+    final Domain domain;
+    final EventQueue events;
+    /** Of the connecting side. */
+    final EventQueue farEvents;
+    final CompletionQueue queue;
+    final CompletionQueue farQueue;
+    final PassiveEndpoint passive;
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    Listener(String provider) {
+        this(TestProviders.connectedHints(provider));
+    }
+
+    Listener(FabricHints hints) {
+        FabricInfo info = TestProviders.info(hints);
+        fabric = Libfabric.load().openFabric(info);
+        domain = fabric.openDomain();
+        events = fabric.openEventQueue();
+        farEvents = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD));
+        queue = domain.openCompletionQueue();
+        farQueue = domain.openCompletionQueue();
+        passive = fabric.openPassiveEndpoint(info).bind(events).listen();
+    }
+
+    /** An endpoint that may connect. */
+    Endpoint client() {
+        return remember(domain.openEndpoint().bind(farEvents).bind(farQueue).enable());
+    }
+
+    /** The next connection request. */
+    ConnectionRequest request() {
+        return ((Event.ConnectionRequested) await(events)).request();
+    }
+
+    /** The next event of a queue, with everything else making progress. */
+    Event await(EventQueue from) {
+        Event[] next = new Event[1];
+        Waiting.YIELD.until(() -> {
+            poll();
+            events.progress();
+            farEvents.progress();
+            next[0] = from.read().orElse(null);
+            return next[0] != null;
+        }, Pair.DEADLINE);
+        return next[0];
+    }
+
+    /** Makes progress at both ends; completions are lost. */
+    void poll() {
+        farQueue.poll(LOST, 16);
+        queue.poll(LOST, 16);
+    }
+
+    /** An endpoint for a request, not accepted yet. */
+    Endpoint server(ConnectionRequest request) {
+        return remember(domain.openEndpoint(request).bind(events).bind(queue).enable());
+    }
+
+    /** Connects a new client to a new server: both ends, the client first. */
+    Endpoint[] connect() {
+        Endpoint client = client();
+        client.connection().connect(passive.address());
+        Endpoint server = server(request());
+        server.connection().accept(Pair.DEADLINE);
+        client.connection().awaitConnected(Pair.DEADLINE);
+        return new Endpoint[]{client, server};
+    }
+
+    private Endpoint remember(Endpoint endpoint) {
+        opened.add(endpoint);
+        return endpoint;
+    }
+
+    @Override
+    public void close() {
+        try {
+            for (AutoCloseable one : opened) {
+                one.close();
+            }
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+        passive.close();
+        events.close();
+        farEvents.close();
+        queue.close();
+        farQueue.close();
+        domain.close();
+        fabric.close();
+    }
+}
