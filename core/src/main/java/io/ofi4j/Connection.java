@@ -4,6 +4,7 @@ import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.EpOps;
 import io.ofi4j.internal.Handle;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How an endpoint of type {@link EndpointType#MSG} comes to its one peer; fi_cm(3). Handed out by {@link Endpoint#connection}.
@@ -75,8 +76,18 @@ public final class Connection {
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }
+        requireReachable(address);
         begin(data);
         ended(CmOps.fi_connect(handle, bytes, data), "fi_connect");
+    }
+
+    /** The verbs provider connects to the destination that the endpoint was opened for, whatever address it is given. */
+    private void requireReachable(EndpointAddress address) {
+        if (Verbs.findsPeersOnOpening(endpoint.info())
+                && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+            throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
+                    + ": open an endpoint with FabricInfo.withDestination(address)");
+        }
     }
 
     /**

@@ -119,6 +119,8 @@ public final class Domain implements AutoCloseable {
      * @return the endpoint, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
+     * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
+     *         info has none
      * @throws IllegalStateException if this domain is closed
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
@@ -128,6 +130,7 @@ public final class Domain implements AutoCloseable {
             throw new UnsupportedOperationException(
                     "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
         }
+        Verbs.requireDestination(endpointInfo);
         return openEndpoint(endpointInfo, endpointInfo.handle(), null);
     }
 

@@ -72,6 +72,19 @@ public final class FabricInfo {
         return address(handle.destinationAddress());
     }
 
+    /**
+     * {@return a copy for endpoints that will connect there} The verbs provider looks for the way when an endpoint is opened,
+     * and not when it connects.
+     *
+     * @param address where the peer listens
+     * @throws IllegalArgumentException if the address is none of this provider's
+     */
+    public FabricInfo withDestination(EndpointAddress address) {
+        byte[] bytes = address.toBytes();
+        AddressFormat.require(this, bytes.length);
+        return new FabricInfo(handle.withDestination(bytes), runtime);
+    }
+
     private static Optional<EndpointAddress> address(byte[] bytes) {
         return bytes.length == 0 ? Optional.empty() : Optional.of(EndpointAddress.of(bytes));
     }

@@ -43,9 +43,20 @@ final class Listener implements AutoCloseable {
         passive = fabric.openPassiveEndpoint(info).bind(events).listen();
     }
 
-    /** An endpoint that may connect. */
+    /** What an endpoint is opened with that connects to the passive endpoint. */
+    FabricInfo active() {
+        return domain.info().withDestination(passive.address());
+    }
+
+    /** An endpoint that may connect to the passive endpoint. */
     Endpoint client() {
-        return remember(domain.openEndpoint().bind(farEvents).bind(farQueue).enable());
+        return client(passive.address());
+    }
+
+    /** An endpoint that may connect to an address. */
+    Endpoint client(EndpointAddress address) {
+        return remember(
+                domain.openEndpoint(domain.info().withDestination(address)).bind(farEvents).bind(farQueue).enable());
     }
 
     /** The next connection request. */

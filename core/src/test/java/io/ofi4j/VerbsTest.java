@@ -52,10 +52,8 @@ class VerbsTest {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> pair.rma().tryWrite(source, 0, limit + 1, pair.far, target.remote(), 0, 1))
                         .withMessageContaining(PROVIDER).withMessageContaining("at most " + limit);
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.rma().tryInjectWrite(source, 0, pair.rma().injectSize() + 1, pair.far,
-                                target.remote(), 0))
-                        .withMessageContaining("an inject");
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.rma().tryInjectWrite(source, 0,
+                        pair.rma().injectSize() + 1, pair.far, target.remote(), 0)).withMessageContaining("an inject");
             }
         }
     }
@@ -105,6 +103,19 @@ class VerbsTest {
             pair.errors.forEach(error -> back.add(error.token()));
             assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
             assertThat(pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void aConnectedEndpointIsOpenedForOneDestination() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs"); Listener another = new Listener("verbs")) {
+            assertThatIllegalArgumentException().isThrownBy(listener.domain::openEndpoint)
+                    .withMessageContaining("withDestination");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> listener.client().connection().connect(another.passive.address()))
+                    .withMessageContaining("another destination");
         }
     }
 
