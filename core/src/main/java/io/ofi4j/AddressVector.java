@@ -77,7 +77,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        AddressFormat.require(domain.info(), bytes.length);
+        AddressFormat.require(domain.info(), bytes);
         boolean isShm = ShmNeighbours.concerns(domain.info());
         if (isShm) {
             ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
@@ -132,10 +132,22 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    /** Removes the address of an endpoint that is about to be closed, and that operations are refused to already. */
-    synchronized void removeIfOpen(Peer peer) {
-        if (!closed && entries.get(peer.entry.address) == peer.entry) {
-            removeNatively(peer.entry);
+    /**
+     * Makes libfabric forget an shm endpoint that is about to be closed, and that operations are refused to already. It may
+     * be known though nobody inserted it: shm takes in whoever sends something. Only a known one can be removed.
+     */
+    synchronized void forget(EndpointAddress address) {
+        if (closed) {
+            return;
+        }
+        Entry entry = entries.get(address);
+        if (entry != null) {
+            removeNatively(entry);
+            return;
+        }
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, address.toBytes());
+        if (inserted.count() == 1) {
+            removeNatively(new Entry(address, inserted.address()));
         }
     }
 
@@ -154,7 +166,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
         byte[] bytes = address.toBytes();
-        AddressFormat.require(domain.info(), bytes.length);
+        AddressFormat.require(domain.info(), bytes);
         return AvOps.fi_av_straddr(handle, bytes);
     }
 

@@ -72,7 +72,7 @@ public final class Connection {
      */
     public void connect(EndpointAddress address, byte... data) {
         byte[] bytes = address.toBytes();
-        AddressFormat.require(endpoint.info(), bytes.length);
+        AddressFormat.require(endpoint.info(), bytes);
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }

@@ -43,6 +43,7 @@ public final class Endpoint implements AutoCloseable {
     /** Whether the provider knows a vector of this endpoint. */
     private boolean hasNativeVector;
     private boolean enabled;
+    private Handle writeCounter;
     private Path shmFile;
     private Rma rma;
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
@@ -206,6 +207,9 @@ public final class Endpoint implements AutoCloseable {
                     | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
             bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
         }
+        if (info.provider().contains("ofi_rxm")) {
+            bindWriteCounter();
+        }
         int status = FidOps.fi_enable(handle);
         if (status < 0 && hasNativeVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
             closedNatively = true;
@@ -214,6 +218,17 @@ public final class Endpoint implements AutoCloseable {
         FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         queues().forEach(queue -> queue.endpoints().enabled());
+    }
+
+    /**
+     * With a counter of writes, ofi_rxm gives an inject a context of its own. Otherwise tcp reports one that has failed, such
+     * as to a peer that has ended, with none, and rxm_handle_comp_error ends the JVM.
+     */
+    private void bindWriteCounter() {
+        Out counter = DomainOps.fi_cntr_open(domain.handle());
+        FabricException.check(counter.status(), "fi_cntr_open", info.provider());
+        writeCounter = counter.handle();
+        bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
     }
 
     private void bind(Handle other, long flags, String operation) {
@@ -390,6 +405,9 @@ public final class Endpoint implements AutoCloseable {
             connection.endpointClosed();
         } else {
             status = hasNativeVector || isMsg() ? FidOps.fi_close(handle) : closeWithoutVector();
+        }
+        if (writeCounter != null && status == 0) {
+            FidOps.fi_close(writeCounter);
         }
         if (transmitQueue != null) {
             transmitQueue.cancel(this);

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.EqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FabricOps;
@@ -10,8 +9,6 @@ import io.ofi4j.internal.Out;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,13 +35,11 @@ public final class EventQueue implements AutoCloseable {
     final Fabric fabric;
 
     private final Handle handle;
-    private final EqOps ops;
     private final EventQueueAttributes attributes;
     /** Held in every native call on the queue, whose providers do not all bear two readers; fair, for waiting is in slices. */
     private final ReentrantLock lock = new ReentrantLock(true);
+    private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
-    private final Map<Long, Endpoint> endpoints = new HashMap<>();
-    private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
     private final Children children = new Children();
     private boolean hasRetired;
     private boolean closed;
@@ -53,7 +48,7 @@ public final class EventQueue implements AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
-        this.ops = new EqOps(handle);
+        this.reader = new EventReader(handle);
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
@@ -151,7 +146,7 @@ public final class EventQueue implements AutoCloseable {
                 throw new UnsupportedOperationException(
                         this + " was not opened for writing: ask for EventQueueAttributes.writable()");
             }
-            FabricException.check(ops.fi_eq_write(context, data), "fi_eq_write", handle.provider());
+            FabricException.check(reader.write(context, data), "fi_eq_write", handle.provider());
         } finally {
             lock.unlock();
         }
@@ -240,60 +235,7 @@ public final class EventQueue implements AutoCloseable {
     /** Reads one event and keeps it, inside the lock: whether there was one. */
     private boolean pump(int milliseconds) {
         requireOpen();
-        endpoints.values().forEach(Endpoint::checkThread);
-        EqOps.Read read = milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds);
-        if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) {
-            return false;
-        }
-        Event event = read.status() == -Errno.EAVAIL ? failure() : event(read);
-        if (event != null) {
-            kept.add(event);
-        }
-        return true;
-    }
-
-    /** The event that was read; null where nobody is there any more whom it concerns. */
-    private Event event(EqOps.Read read) {
-        FabricException.check(read.status(), "fi_eq_read", handle.provider());
-        return switch (read.code()) {
-            case FabricConstants.FI_NOTIFY -> new Event.Notification(ops.context(), ops.data());
-            case FabricConstants.FI_CONNREQ -> requested(ops.connectionData(read.status()));
-            case FabricConstants.FI_CONNECTED -> connected(ops.connectionData(read.status()));
-            case FabricConstants.FI_SHUTDOWN -> shutDown();
-            case FabricConstants.FI_MR_COMPLETE -> new Event.MemoryRegionComplete(ops.context(), ops.data());
-            case FabricConstants.FI_AV_COMPLETE -> new Event.AddressVectorComplete(ops.context(), ops.data());
-            case FabricConstants.FI_JOIN_COMPLETE -> new Event.JoinComplete(ops.context(), ops.data());
-            default -> new Event.Unknown(read.code(), ops.bytes(read.status()));
-        };
-    }
-
-    private Event requested(byte[] data) {
-        return ConnectionRequest.arrived(passiveEndpoints.get(ops.object()), ops.info(), data)
-                .map(Event.ConnectionRequested::new).orElse(null);
-    }
-
-    private Event connected(byte[] data) {
-        Endpoint endpoint = endpoints.get(ops.object());
-        return endpoint == null ? null : endpoint.connection().connected(data);
-    }
-
-    private Event shutDown() {
-        Endpoint endpoint = endpoints.get(ops.object());
-        return endpoint == null ? null : endpoint.connection().wasShutDown();
-    }
-
-    private Event failure() {
-        EqOps.ErrorEntry entry = ops.fi_eq_readerr();
-        if (entry == null) {
-            return null;
-        }
-        Endpoint endpoint = endpoints.get(entry.object());
-        EventError error = new EventError(Optional.ofNullable(endpoint), entry.context(), entry.data(), entry.errno(),
-                entry.providerErrno(), entry.providerText(), entry.errorData(), handle.provider());
-        if (endpoint != null) {
-            endpoint.connection().failed(error);
-        }
-        return new Event.Failed(error);
+        return reader.read(milliseconds, kept::add);
     }
 
     /** Keeps an event that no provider tells of. */
@@ -322,7 +264,7 @@ public final class EventQueue implements AutoCloseable {
         try {
             requireOpen();
             children.add(endpoint);
-            endpoints.put(object.address(), endpoint);
+            reader.add(endpoint, object);
         } finally {
             lock.unlock();
         }
@@ -334,7 +276,7 @@ public final class EventQueue implements AutoCloseable {
         try {
             requireOpen();
             children.add(endpoint);
-            passiveEndpoints.put(object.address(), endpoint);
+            reader.add(endpoint, object);
         } finally {
             lock.unlock();
         }
@@ -346,7 +288,7 @@ public final class EventQueue implements AutoCloseable {
         try {
             return close.getAsInt();
         } finally {
-            endpoints.remove(object.address());
+            reader.remove(object);
             children.remove(endpoint);
             lock.unlock();
         }
@@ -360,7 +302,7 @@ public final class EventQueue implements AutoCloseable {
         } finally {
             hasRetired |= retires;
             if (!retires) {
-                passiveEndpoints.remove(object.address());
+                reader.remove(object);
             }
             children.remove(endpoint);
             lock.unlock();

@@ -59,20 +59,25 @@ final class ShmNeighbours {
     void beforeClose(Endpoint endpoint) {
         List<Peer> known;
         Set<CompletionQueue> queues = new LinkedHashSet<>();
+        Set<AddressVector> vectors = new LinkedHashSet<>();
         synchronized (this) {
             known = peers.getOrDefault(endpoint.address(), List.of());
             peers.remove(endpoint.address());
             closed.add(endpoint.address());
-            open.forEach(neighbour -> queues.addAll(neighbour.queues()));
+            for (Endpoint neighbour : open) {
+                queues.addAll(neighbour.queues());
+                vectors.add(neighbour.vector());
+            }
             open.remove(endpoint);
         }
         queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
         known.forEach(Peer::refuse);
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         awaitQuiet(queues);
-        for (Peer peer : known) {
-            if (peer.vector.domain().admits(Thread.currentThread())) {
-                peer.vector.removeIfOpen(peer);
+        known.forEach(peer -> vectors.add(peer.vector));
+        for (AddressVector vector : vectors) {
+            if (vector.domain().admits(Thread.currentThread())) {
+                vector.forget(endpoint.address());
             }
         }
     }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
+import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fid_domain;
@@ -45,6 +46,20 @@ public final class DomainOps {
             fi_av_attr.count(attributes, count);
             MemorySegment out = arena.allocate(ADDRESS);
             int status = fi_ops_domain.av_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
+            return Out.of(status, out, domain.provider());
+        }
+    }
+
+    /** Opens a counter of completions without a wait object. */
+    public static Out fi_cntr_open(Handle domain) {
+        MemorySegment function = domain.require(OPS, fi_ops_domain.cntr_open$offset(), "fi_cntr_open");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = fi_cntr_attr.allocate(arena);
+            fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
+            fi_cntr_attr.wait_obj(attributes, fabric_h.FI_WAIT_NONE());
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = fi_ops_domain.cntr_open.invoke(function, domain.pointer(), attributes, out,
+                    MemorySegment.NULL);
             return Out.of(status, out, domain.provider());
         }
     }

@@ -15,6 +15,7 @@ import io.ofi4j.WaitObject;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_context2;
+import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
@@ -78,9 +79,10 @@ class HeaderProbeTest {
             fid_domain.layout(), fid_av.layout(), fid_cq.layout(), fid_ep.layout(), fid_mr.layout(), fi_ops.layout(),
             fi_ops_fabric.layout(), fi_ops_domain.layout(), fi_ops_av.layout(), fi_ops_mr.layout(), fi_ops_cq.layout(),
             fi_ops_cm.layout(), fi_ops_rma.layout(), fi_msg_rma.layout(), fi_rma_iov.layout(), fi_cq_attr.layout(),
-            fi_av_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(), fi_context2.layout(),
-            fi_param.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_ops_ep.layout(),
-            fi_eq_attr.layout(), fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
+            fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(),
+            fi_context2.layout(), fi_param.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(),
+            fi_ops_ep.layout(), fi_eq_attr.layout(), fi_eq_entry.layout(), fi_eq_cm_entry.layout(),
+            fi_eq_err_entry.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
@@ -194,6 +196,7 @@ class HeaderProbeTest {
         constants.put("FI_TRANSMIT", 1L << 11);
         constants.put("FI_ENABLE", (long) fabric_h.FI_ENABLE());
         constants.put("FI_CQ_FORMAT_DATA", (long) fabric_h.FI_CQ_FORMAT_DATA());
+        constants.put("FI_CNTR_EVENTS_COMP", (long) fabric_h.FI_CNTR_EVENTS_COMP());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
         return constants;
     }

@@ -1,0 +1,119 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Peers come and go, and may be addressed wrongly; no provider may end the JVM over it. Each test has a JVM of its own. */
+class PeerSurvivalTest {
+    private static final int TIMES = 50;
+
+    private static void survives(Class<?> main, String provider) {
+        Forked.Result result = Forked.run(main, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void injectingToAPeerThatHasGone(String provider) {
+        survives(InjectsToAPeerThatHasGone.class, provider);
+    }
+
+    @Test
+    void closingShmEndpointsThatAreKnownWithoutBeingInserted() {
+        survives(ClosesStrangers.class, "shm");
+    }
+
+    @Test
+    void anAddressOfAnotherFamilyIsRefused() {
+        for (String provider : TestProviders.rma().filter(name -> !name.equals("shm")).toList()) {
+            try (Pair pair = new Pair(provider)) {
+                byte[] bytes = pair.farEndpoint.address().toBytes();
+                Arrays.fill(bytes, 0, 2, (byte) 77);
+                EndpointAddress forged = EndpointAddress.of(bytes);
+
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.insert(forged))
+                        .withMessageContaining("family");
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.vector.toText(forged));
+            }
+        }
+    }
+
+    static final class InjectsToAPeerThatHasGone {
+        private InjectsToAPeerThatHasGone() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                pair.endpoint.postTimeout(Duration.ofMillis(20));
+                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+                pair.awaitCompletions(1);
+                inject(pair, source, target);
+                pair.farEndpoint.close();
+                inject(pair, source, target);
+            }
+        }
+
+        private static void inject(Pair pair, MemoryRegion source, MemoryRegion target) {
+            for (int injected = 0; injected < TIMES; injected++) {
+                try {
+                    pair.rma().tryInjectWrite(source, 0, 8, pair.far, target.remote(), 0);
+                } catch (IllegalStateException | FabricException e) {
+                    // refused: as good as lost
+                }
+                if (injected % 8 == 0) {
+                    pair.queue.poll(new NothingCompletes(), 8);
+                }
+            }
+        }
+    }
+
+    /** An inject completes nothing; its failure may be told. */
+    private static final class NothingCompletes implements CompletionHandler {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            throw new AssertionError("an inject has completed");
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            if (error.token() != NO_TOKEN) {
+                throw new AssertionError(error);
+            }
+        }
+    }
+
+    /**
+     * Two endpoints write to one whose vector knows neither, and are closed. Yet shm knows who wrote, and introduces the next
+     * endpoint to them; that one takes the place of one of both in memory, so that it takes two.
+     */
+    static final class ClosesStrangers {
+        private ClosesStrangers() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    AddressVector empty = pair.domain.openAddressVector();
+                    Endpoint target = pair.domain.openEndpoint().bind(empty).bind(pair.farQueue).enable();
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                Peer peer = pair.vector.insert(target.address());
+                pair.rma().write(source, 0, 8, peer, there.remote(), 0, 1);
+                Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                other.rma().write(source, 0, 8, peer, there.remote(), 0, 2);
+                pair.awaitCompletions(2);
+                pair.endpoint.close();
+                other.close();
+                pair.domain.openEndpoint().bind(empty).bind(pair.farQueue).enable().close();
+            }
+        }
+    }
+}
