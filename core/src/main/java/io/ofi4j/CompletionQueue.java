@@ -36,6 +36,7 @@ public final class CompletionQueue implements AutoCloseable {
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
+    private final ReceivesForData dataReceives = new ReceivesForData();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
@@ -70,6 +71,10 @@ public final class CompletionQueue implements AutoCloseable {
 
     Domain domain() {
         return domain;
+    }
+
+    ReceivesForData dataReceives() {
+        return dataReceives;
     }
 
     BoundEndpoints endpoints() {
@@ -192,6 +197,7 @@ public final class CompletionQueue implements AutoCloseable {
     private long complete(long context) {
         int slot = contexts.slotOf(context);
         if (slot < 0) {
+            dataReceives.completed(context);
             return CompletionHandler.NO_TOKEN;
         }
         long token = contexts.token(slot);
@@ -204,7 +210,7 @@ public final class CompletionQueue implements AutoCloseable {
             throw FabricException.of(status, "fi_cq_read", handle.provider());
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
-        if (entry != null) {
+        if (entry != null && !dataReceives.own(entry.context())) {
             errors.add(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), handle.provider()));
             attention = true;
@@ -352,6 +358,27 @@ public final class CompletionQueue implements AutoCloseable {
             while (!closed && readAside()) {
                 Thread.onSpinWait();
             }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
+    void requireRoomForReceives(Endpoint endpoint, int count) {
+        guard.enterAsAnyone();
+        try {
+            dataReceives.requireRoom(this, endpoint, count);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** After an endpoint was closed: nothing writes to the contexts of its receives any more. */
+    void forgetReceives(Endpoint endpoint) {
+        drain();
+        guard.enterAsAnyone();
+        try {
+            dataReceives.forget(endpoint);
         } finally {
             guard.exit();
         }

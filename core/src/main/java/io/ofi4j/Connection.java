@@ -83,8 +83,7 @@ public final class Connection {
 
     /** The verbs provider connects to the destination that the endpoint was opened for, whatever address it is given. */
     private void requireReachable(EndpointAddress address) {
-        if (Verbs.findsPeersOnOpening(endpoint.info())
-                && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+        if (Verbs.isConnected(endpoint.info()) && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
             throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
                     + ": open an endpoint with FabricInfo.withDestination(address)");
         }
@@ -274,7 +273,11 @@ public final class Connection {
     }
 
     Event wasShutDown() {
+        boolean byPeer = state == State.CONNECTED;
         disconnect();
+        if (byPeer && Verbs.isConnected(endpoint.info())) {
+            CmOps.fi_shutdown(handle); // the answer, without which the peer's end learns of it after half a minute
+        }
         return new Event.ShutDown(endpoint);
     }
 

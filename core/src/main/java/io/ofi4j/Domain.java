@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
@@ -89,6 +90,7 @@ public final class Domain implements AutoCloseable {
      * Opens an address vector; fi_av_open, fi_av(3).
      *
      * @return the vector, to be closed by the caller before this domain
+     * @throws UnsupportedOperationException if the provider has none, since its endpoints are connected
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
      */
@@ -96,6 +98,10 @@ public final class Domain implements AutoCloseable {
         requireOpen();
         int preferred = info.domain().addressVectorType();
         Out out = DomainOps.fi_av_open(handle, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, 0);
+        if (out.status() == -Errno.ENOSYS) {
+            throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
+                    + ": bind an event queue to its endpoints, and connect them");
+        }
         FabricException.check(out.status(), "fi_av_open", info.provider());
         AddressVector vector = new AddressVector(this, out.handle());
         children.add(vector);
@@ -159,7 +165,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private Endpoint openEndpoint(FabricInfo endpointInfo, InfoHandle infoHandle, ConnectionRequest request) {
-        Out out = DomainOps.fi_endpoint(handle, infoHandle);
+        Out out = DomainOps.fi_endpoint(handle, Verbs.withReceives(endpointInfo, infoHandle));
         FabricException.check(out.status(), "fi_endpoint", endpointInfo.provider());
         Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber(), request);
         children.add(endpoint);

@@ -178,6 +178,7 @@ public final class Endpoint implements AutoCloseable {
         if (enabled) {
             throw new IllegalStateException(this + " is enabled already");
         }
+        receiveQueue.requireRoomForReceives(this, Verbs.receives(info));
         domain.undisturbed(vector, queues(), this::bindAndEnable);
         if (isMsg()) {
             return; // it gets its address as it is connected
@@ -214,10 +215,14 @@ public final class Endpoint implements AutoCloseable {
         if (status < 0 && hasNativeVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
             closedNatively = true;
             FidOps.fi_close(handle);
+            closeWriteCounter();
         }
         FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         queues().forEach(queue -> queue.endpoints().enabled());
+        if (Verbs.receives(info) > 0) {
+            receiveQueue.dataReceives().post(this, handle, Verbs.receives(info));
+        }
     }
 
     /**
@@ -406,13 +411,22 @@ public final class Endpoint implements AutoCloseable {
         } else {
             status = hasNativeVector || isMsg() ? FidOps.fi_close(handle) : closeWithoutVector();
         }
-        if (writeCounter != null && status == 0) {
-            FidOps.fi_close(writeCounter);
+        if (status == 0) {
+            closeWriteCounter();
         }
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
         }
+        if (enabled && Verbs.receives(info) > 0 && status == 0) {
+            receiveQueue.forgetReceives(this);
+        }
         return status;
+    }
+
+    private void closeWriteCounter() {
+        if (writeCounter != null) {
+            FidOps.fi_close(writeCounter);
+        }
     }
 
     /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */

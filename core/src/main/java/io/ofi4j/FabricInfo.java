@@ -81,7 +81,7 @@ public final class FabricInfo {
      */
     public FabricInfo withDestination(EndpointAddress address) {
         byte[] bytes = address.toBytes();
-        AddressFormat.require(this, bytes.length);
+        AddressFormat.require(this, bytes);
         return new FabricInfo(handle.withDestination(bytes), runtime);
     }
 

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
@@ -116,6 +117,48 @@ class VerbsTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> listener.client().connection().connect(another.passive.address()))
                     .withMessageContaining("another destination");
+        }
+    }
+
+    @Test
+    void aQueueTakesNoMoreEndpointsThanItHasRoomForTheirReceives() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs");
+                CompletionQueue small = listener.domain.openCompletionQueue(64);
+                Endpoint one = listener.domain.openEndpoint(listener.active()).bind(listener.farEvents).bind(small);
+                Endpoint two = listener.domain.openEndpoint(listener.active()).bind(listener.farEvents).bind(small)) {
+            one.enable();
+            assertThatIllegalStateException().isThrownBy(two::enable).withMessageContaining("openCompletionQueue");
+        }
+    }
+
+    /** More than there are receives. */
+    @Test
+    void manyWritesWithDataTellTheTarget() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        int count = 1000;
+        try (Pair pair = new Pair("MSG verbs");
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            List<Long> told = new ArrayList<>();
+            List<Long> expected = new ArrayList<>();
+            CompletionHandler listening = (token, flags, length, data) -> told.add(data);
+            for (long data = 0; data < count; data++) {
+                expected.add(data);
+                while (!pair.rma().tryWriteData(source, 0, 8, data, pair.far, target.remote(), 0, data)) {
+                    pair.pollNear();
+                    pair.farQueue.poll(listening, 64);
+                }
+            }
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                pair.farQueue.poll(listening, 64);
+                return told.size() >= count && pair.completed.size() >= count;
+            }, Pair.DEADLINE);
+            assertThat(told).containsExactlyElementsOf(expected);
+            assertThat(pair.completed).containsExactlyElementsOf(expected);
         }
     }
 

@@ -66,6 +66,13 @@ public final class InfoHandle {
         return copy;
     }
 
+    /** A copy whose endpoint has so many receives. */
+    public InfoHandle withReceives(long count) {
+        InfoHandle copy = copyOf(info);
+        fi_rx_attr.size(copy.receive(), count);
+        return copy;
+    }
+
     /** A copy with another destination. */
     public InfoHandle withDestination(byte[] address) {
         try (Arena arena = Arena.ofConfined()) {

@@ -27,6 +27,7 @@ import io.ofi4j.bindings.fi_eq_entry;
 import io.ofi4j.bindings.fi_eq_err_entry;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_msg;
 import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
@@ -37,6 +38,7 @@ import io.ofi4j.bindings.fi_ops_ep;
 import io.ofi4j.bindings.fi_ops_eq;
 import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
+import io.ofi4j.bindings.fi_ops_msg;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fi_param;
 import io.ofi4j.bindings.fi_rma_iov;
@@ -82,7 +84,7 @@ class HeaderProbeTest {
             fi_av_attr.layout(), fi_cntr_attr.layout(), fi_cq_data_entry.layout(), fi_cq_err_entry.layout(),
             fi_context2.layout(), fi_param.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(),
             fi_ops_ep.layout(), fi_eq_attr.layout(), fi_eq_entry.layout(), fi_eq_cm_entry.layout(),
-            fi_eq_err_entry.layout());
+            fi_eq_err_entry.layout(), fi_msg.layout(), fi_ops_msg.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
