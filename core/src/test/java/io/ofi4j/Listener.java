@@ -17,6 +17,9 @@ final class Listener implements AutoCloseable {
         }
     };
 
+    /** Room for the receives of many connections. */
+    private static final int QUEUE = 8192;
+
     final Fabric fabric;
     final Domain domain;
     final EventQueue events;
@@ -38,8 +41,8 @@ final class Listener implements AutoCloseable {
         domain = fabric.openDomain();
         events = fabric.openEventQueue();
         farEvents = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD));
-        queue = domain.openCompletionQueue();
-        farQueue = domain.openCompletionQueue();
+        queue = domain.openCompletionQueue(QUEUE);
+        farQueue = domain.openCompletionQueue(QUEUE);
         passive = fabric.openPassiveEndpoint(info).bind(events).listen();
     }
 
