@@ -42,6 +42,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
+    private final ReceivesForData dataReceives = new ReceivesForData();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     private final BlockingRead blocking;
@@ -99,6 +100,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     Domain domain() {
         return domain;
+    }
+
+    ReceivesForData dataReceives() {
+        return dataReceives;
     }
 
     BoundEndpoints endpoints() {
@@ -179,9 +184,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             } else {
                 long found = batch.fi_cq_read(Math.min(limit, BATCH));
                 if (found == 1 && isPlain(handler)) { // as mostly; without loops, and the batch is free before the handler runs
-                    int slot = contexts.slotOf(batch.context(0));
+                    long context = batch.context(0);
+                    int slot = contexts.slotOf(context);
                     single = !contexts.isSilent(slot);
-                    token = complete(slot);
+                    token = complete(slot, context);
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
@@ -367,12 +373,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
-            int slot = contexts.slotOf(batch.context(entry));
+            long context = batch.context(entry);
+            int slot = contexts.slotOf(context);
             if (!contexts.isSilent(slot)) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, complete(slot));
+                batch.context(wanted++, complete(slot, context));
             } else {
-                complete(slot);
+                complete(slot, context);
             }
         }
         return wanted;
@@ -406,8 +413,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Frees a slot, or none where it is -1; its token. */
-    private long complete(int slot) {
+    private long complete(int slot, long context) {
         if (slot < 0) {
+            dataReceives.completed(context);
             return CompletionHandler.NO_TOKEN;
         }
         long token = contexts.token(slot);
@@ -420,8 +428,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             throw FabricException.of(status, "fi_cq_read", handle.provider());
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
-        if (entry != null) {
-            errors.add(CompletionError.of(complete(contexts.slotOf(entry.context())), entry, handle.provider()));
+        if (entry != null && !dataReceives.own(entry.context())) {
+            errors.add(CompletionError.of(complete(contexts.slotOf(entry.context()), entry.context()), entry,
+                    handle.provider()));
             attention = true;
         }
     }
@@ -540,9 +549,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             return true;
         }
         for (int entry = 0; entry < count; entry++) {
-            int slot = contexts.slotOf(asideOps.context(entry));
+            long context = asideOps.context(entry);
+            int slot = contexts.slotOf(context);
             boolean wanted = !contexts.isSilent(slot);
-            long token = complete(slot);
+            long token = complete(slot, context);
             if (wanted) {
                 kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
                         asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
@@ -588,6 +598,27 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             while (!closed && readAside()) {
                 blocking.wake();
             }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
+    void requireRoomForReceives(Endpoint endpoint, int count) {
+        guard.enterAsAnyone();
+        try {
+            dataReceives.requireRoom(this, endpoint, count);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** After an endpoint was closed: nothing writes to the contexts of its receives any more. */
+    void forgetReceives(Endpoint endpoint) {
+        drain();
+        guard.enterAsAnyone();
+        try {
+            dataReceives.forget(endpoint);
         } finally {
             guard.exit();
         }
