@@ -27,6 +27,7 @@ public final class AddressVector implements AutoCloseable {
     private final Map<Long, Entry> sources = new HashMap<>();
     /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
+    private final ShmPlaces shmPlaces = new ShmPlaces();
     private boolean closed;
 
     /**
@@ -80,6 +81,9 @@ public final class AddressVector implements AutoCloseable {
     /** @throws IllegalStateException if this vector is closed */
     synchronized void bind(Endpoint endpoint) {
         requireOpen();
+        if (endpoints.isEmpty()) {
+            shmPlaces.restart(entries.size());
+        }
         endpoints.add(endpoint);
     }
 
@@ -107,7 +111,8 @@ public final class AddressVector implements AutoCloseable {
      * @return the peer, to be named in operations
      * @throws IllegalArgumentException if the address is none of this provider's
      * @throws FabricException if the provider refuses it
-     * @throws IllegalStateException if this vector is closed, or shared and full
+     * @throws IllegalStateException if this vector is closed, or shared and full; with shm of libfabric 2.x, also if 256 were
+     *         inserted or were endpoints of this process, of which one is closed, since the first endpoint was bound
      */
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
@@ -148,9 +153,16 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalStateException("the " + attributes.count() + " places of the shared " + this
                     + " are taken: open it with a larger count");
         }
+        if (ShmNeighbours.concerns(domain.info()) && Libfabric.load().version().major() >= 2
+                && !shmPlaces.isNextSafe(ShmNeighbours.OF_THIS_PROCESS.countOthers(entries.keySet()))) {
+            throw new IllegalStateException("the " + ShmPlaces.COUNT + " places of " + this
+                    + " were given out, and shm takes the next peer for one that is gone: close the endpoints that are bound, or"
+                    + " open them with another vector");
+        }
     }
 
     private long insertNatively(EndpointAddress address) {
+        shmPlaces.give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
         if (!inserted.has(0)) {
             throw FabricException.of(-inserted.error(0), "fi_av_insert", provider());
@@ -301,6 +313,10 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
+    synchronized boolean knows(EndpointAddress address) {
+        return entries.containsKey(address);
+    }
+
     /**
      * Makes libfabric forget an shm endpoint that is about to be closed, and that operations are refused to already. It may
      * be known though nobody inserted it: shm takes in whoever sends something. Only a known one can be removed.
@@ -314,6 +330,7 @@ public final class AddressVector implements AutoCloseable {
             removeNatively(entry);
             return;
         }
+        shmPlaces.give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
         if (inserted.has(0)) {
             removeNatively(new Entry(address, inserted.addresses()[0]));
@@ -323,6 +340,7 @@ public final class AddressVector implements AutoCloseable {
     private void removeNatively(Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
+        shmPlaces.free();
         if (attributes.isReadOnly()) { // it stays in the table that another process has
             return;
         }

@@ -16,6 +16,10 @@ final class Children {
         open.remove(child);
     }
 
+    synchronized boolean isEmpty() {
+        return open.isEmpty();
+    }
+
     /** @throws IllegalStateException naming what is open */
     synchronized void requireNone(Object parent) {
         if (!open.isEmpty()) {

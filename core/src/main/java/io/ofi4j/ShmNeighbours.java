@@ -3,6 +3,7 @@ package io.ofi4j;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,7 @@ final class ShmNeighbours {
     private static final long QUIET_NANOS = 200_000_000;
     private static final int ROUNDS = 8;
 
-    private final Set<Endpoint> open = new LinkedHashSet<>();
+    private final Map<Endpoint, EndpointAddress> open = new LinkedHashMap<>();
     private final Map<EndpointAddress, List<Peer>> peers = new HashMap<>();
     private final Set<EndpointAddress> closed = new HashSet<>();
 
@@ -37,7 +38,12 @@ final class ShmNeighbours {
     }
 
     synchronized void opened(Endpoint endpoint) {
-        open.add(endpoint);
+        open.put(endpoint, endpoint.address());
+    }
+
+    /** How many open endpoints have none of these addresses. */
+    synchronized int countOthers(Set<EndpointAddress> addresses) {
+        return (int) open.values().stream().filter(address -> !addresses.contains(address)).count();
     }
 
     /**
@@ -63,27 +69,37 @@ final class ShmNeighbours {
     void beforeClose(Endpoint endpoint) {
         List<Peer> known;
         Set<CompletionQueue> queues = new LinkedHashSet<>();
-        Set<AddressVector> vectors = new LinkedHashSet<>();
+        Map<Endpoint, EndpointAddress> neighbours;
         synchronized (this) {
             known = peers.getOrDefault(endpoint.address(), List.of());
             peers.remove(endpoint.address());
             closed.add(endpoint.address());
             known.forEach(Peer::refuse); // before looking who is open: who opens after this look sees it
-            for (Endpoint neighbour : open) {
-                queues.addAll(neighbour.queues());
-                vectors.add(neighbour.vector());
-            }
+            neighbours = new LinkedHashMap<>(open);
             open.remove(endpoint);
         }
+        neighbours.keySet().forEach(neighbour -> queues.addAll(neighbour.queues()));
         queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         awaitQuiet(queues);
-        known.forEach(peer -> vectors.add(peer.vector));
-        for (AddressVector vector : vectors) {
+        for (AddressVector vector : vectorsThatKnow(endpoint, known, neighbours)) {
             if (vector.domain().admits(Thread.currentThread())) {
                 vector.forget(endpoint.address());
             }
         }
+    }
+
+    /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
+    private static Set<AddressVector> vectorsThatKnow(Endpoint endpoint, List<Peer> known,
+            Map<Endpoint, EndpointAddress> neighbours) {
+        Set<AddressVector> vectors = new LinkedHashSet<>();
+        known.forEach(peer -> vectors.add(peer.vector));
+        neighbours.forEach((neighbour, address) -> {
+            if (endpoint.vector().knows(address)) {
+                vectors.add(neighbour.vector());
+            }
+        });
+        return vectors;
     }
 
     private static void awaitQuiet(Set<CompletionQueue> queues) {

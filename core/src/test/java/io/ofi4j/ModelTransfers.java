@@ -141,6 +141,9 @@ final class ModelTransfers {
 
     static boolean call(boolean blocking, Rma rma, Op op, Peer peer, RemoteRegion there) {
         MemoryRegion local = op.local().region;
+        if (op.kind() != Kind.INJECT && op.token() % 3 == 0) {
+            return ModelMessages.call(blocking, rma, op, peer, there);
+        }
         if (!blocking) {
             return switch (op.kind()) {
                 case WRITE -> rma.tryWrite(local, op.offset(), op.length(), peer, there, op.remoteOffset(), op.token());

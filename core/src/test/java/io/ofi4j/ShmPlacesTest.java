@@ -1,0 +1,133 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * More endpoints of one process come and go than an address vector of shm has places: a place that was somebody else's must not
+ * end the JVM. In a JVM of its own.
+ */
+class ShmPlacesTest {
+    private static final int TIMES = 600;
+    private static final Duration SHORT = Duration.ofMillis(5);
+
+    @ParameterizedTest
+    @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void oneThreadWritesToEndpointsThatComeAndGo(ThreadingModel model) {
+        survives(OneThread.class, model);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "SAFE")
+    void oneThreadWritesToEndpointsThatAnotherOpensAndCloses(ThreadingModel model) {
+        survives(TwoThreads.class, model);
+    }
+
+    private static void survives(Class<?> main, ThreadingModel model) {
+        Forked.Result result = Forked.run(main, model.name());
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    private static Pair pair(String[] arguments) {
+        return new Pair(TestProviders.hints("shm").threading(ThreadingModel.valueOf(arguments[0])));
+    }
+
+    /** Writes until an operation is accepted and done, the peer is gone, or time is over. */
+    private static boolean writeOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
+        int[] done = new int[1];
+        boolean[] posted = new boolean[1];
+        return Waiting.YIELD.tryUntil(() -> {
+            posted[0] = posted[0] || pair.rma().tryWrite(region, 0, 8, peer, region.remote(), 8, 1);
+            pair.queue.poll((token, flags, length, data) -> done[0]++, 8);
+            theirs.progress();
+            return posted[0] && done[0] > 0;
+        }, SHORT);
+    }
+
+    static final class OneThread {
+        private OneThread() {
+        }
+
+        public static void main(String[] arguments) {
+            int written = 0;
+            int refused = 0;
+            try (Pair pair = pair(arguments);
+                    MemoryRegion region = pair.domain.allocate(16, Access.WRITE, Access.REMOTE_WRITE)) {
+                for (int time = 0; time < TIMES; time++) {
+                    try (Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
+                        Peer peer = pair.vector.insert(other.address());
+                        written += writeOnce(pair, region, peer, pair.farQueue) ? 1 : 0;
+                    } catch (IllegalStateException e) {
+                        refused++;
+                    }
+                }
+                written += writeOfAnother(pair, region) ? 0 : -TIMES;
+            }
+            System.out.println(written + " written, " + refused + " refused");
+            System.exit(written > 200 && written + refused == TIMES ? 0 : 3);
+        }
+    }
+
+    /** With a vector of its own there is room again, and a vector without endpoints has its places back. */
+    private static boolean writeOfAnother(Pair pair, MemoryRegion region) {
+        boolean works = true;
+        try (AddressVector vector = pair.domain.openAddressVector()) {
+            for (int time = 0; time < TIMES; time++) {
+                try (Endpoint other = pair.domain.openEndpoint().bind(vector).bind(pair.queue).enable()) {
+                    Peer peer = vector.insert(other.address());
+                    works &= Waiting.YIELD.tryUntil(() -> {
+                        boolean posted = other.rma().tryWrite(region, 0, 8, peer, region.remote(), 8, 1);
+                        pair.queue.progress();
+                        return posted;
+                    }, Pair.DEADLINE);
+                }
+            }
+            pair.poll();
+        }
+        return works;
+    }
+
+    static final class TwoThreads {
+        private TwoThreads() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            BlockingQueue<EndpointAddress> addresses = new LinkedBlockingQueue<>();
+            try (Pair pair = pair(arguments);
+                    MemoryRegion region = pair.domain.allocate(16, Access.WRITE, Access.REMOTE_WRITE)) {
+                Thread opener = Thread.ofPlatform().start(() -> {
+                    for (int time = 0; time < TIMES; time++) {
+                        try (Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue)
+                                .enable()) {
+                            addresses.add(other.address());
+                            pair.farQueue.progress();
+                        }
+                    }
+                });
+                while (opener.isAlive() || !addresses.isEmpty()) {
+                    EndpointAddress address = addresses.poll(10, TimeUnit.MILLISECONDS);
+                    if (address != null) {
+                        writeOrBeRefused(pair, region, address);
+                    }
+                }
+                opener.join();
+            }
+            System.exit(0);
+        }
+
+        private static void writeOrBeRefused(Pair pair, MemoryRegion region, EndpointAddress address) {
+            try {
+                writeOnce(pair, region, pair.vector.insert(address), pair.farQueue);
+            } catch (IllegalArgumentException | IllegalStateException e) {
+                // closed meanwhile, or no place left
+            }
+        }
+    }
+}
