@@ -137,9 +137,8 @@ class FaultTest {
             try (FaultWork work = new FaultWork(fabric, domain, successor, random)) {
                 work.connect();
                 work.runUntil(() -> work.completed > 100 && work.sawValues(), FaultWork.DEADLINE);
-                assertThat(work.tryDrain(FaultWork.DEADLINE)).as(work.toString()).isTrue();
+                work.drainWithoutFailure();
                 work.verify();
-                assertThat(work.failed).as(work.toString()).isZero();
             }
         }
     }
@@ -161,7 +160,7 @@ class FaultTest {
                 for (int times = 0; times < 3; times++) {
                     stop(target, work);
                 }
-                assertThat(work.tryDrain(FaultWork.DEADLINE)).as(work.toString()).isTrue();
+                work.drainWithoutFailure();
                 work.verify();
             }
         }
@@ -179,7 +178,6 @@ class FaultTest {
             long continued = System.nanoTime();
             int then = work.completed + 200;
             work.runUntil(() -> work.completed >= then, FaultWork.DEADLINE);
-            assertThat(work.failed).as(work.toString()).isZero();
             recovered(continued);
         }
     }

@@ -189,6 +189,13 @@ final class FaultWork implements AutoCloseable {
         }
     }
 
+    /** Waits until everything has come back, and well. */
+    void drainWithoutFailure() {
+        if (!tryDrain(DEADLINE) || failed > 0) {
+            throw new AssertionError("not everything came back well: " + this);
+        }
+    }
+
     boolean sawValues() {
         for (long value : seen) {
             if (value > 0) {

@@ -129,7 +129,7 @@ class NetworkFaultTest {
                 try (FaultWork work = new FaultWork(fabric, domain, target, random)) {
                     work.connect();
                     work.runUntil(() -> work.completed >= 50, FaultWork.DEADLINE);
-                    assertThat(work.tryDrain(FaultWork.DEADLINE)).as(work.toString()).isTrue();
+                    work.drainWithoutFailure();
                     work.verify();
                 }
             }
