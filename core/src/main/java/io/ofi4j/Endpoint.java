@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
@@ -263,6 +264,9 @@ public final class Endpoint implements AutoCloseable {
         }
         receiveQueue.requireRoomForReceives(this, Verbs.receives(info));
         queues().forEach(queue -> counters.requireOwnerOf(queue.guard));
+        if (ShmNeighbours.concerns(info) && !ShmFiles.hasRoom()) {
+            throw FabricException.of(-Errno.ENOSPC, "fi_enable", info.provider());
+        }
         domain.undisturbed(vector, queues(), () -> counters.undisturbed(this::bindAndEnable));
         if (isMsg()) {
             return; // it gets its address as it is connected

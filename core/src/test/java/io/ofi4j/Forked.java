@@ -77,7 +77,12 @@ final class Forked {
     }
 
     static Running start(Class<?> main, String... arguments) {
-        List<String> command = new ArrayList<>();
+        return startBehind(List.of(), main, arguments);
+    }
+
+    /** As {@link #start}, by a command that executes another, such as {@code ip netns exec NAME}. */
+    static Running startBehind(List<String> prefix, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
         command.add("-XX:-CreateCoredumpOnCrash");
@@ -105,6 +110,9 @@ final class Forked {
 
     /** The three places where classes are, as folders or jars, whether this JVM has them as modules or not. */
     private static String classPath() {
+        if (System.getProperty("ofi4j.test.classes") == null) {
+            return System.getProperty("java.class.path"); // forked itself
+        }
         List<String> places = new ArrayList<>();
         places.add(System.getProperty("ofi4j.test.classes"));
         places.add(location(Libfabric.class));

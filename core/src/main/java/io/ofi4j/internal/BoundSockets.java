@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The sockets of this process that are bound to an address, whoever opened them. */
@@ -26,6 +27,7 @@ public final class BoundSockets {
     private static final int SHUT_RDWR = 2;
     private static final int SOCKADDR_STORAGE_LENGTH = 128;
     private static final int PORT_END = 4;
+    private static final int MOST_DESCRIPTORS = 1 << 16;
 
     private BoundSockets() {
     }
@@ -71,8 +73,9 @@ public final class BoundSockets {
     private static List<Integer> descriptors() {
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
             return files.map(file -> Integer.valueOf(file.getFileName().toString())).toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        } catch (IOException | UncheckedIOException e) {
+            // No descriptor is left to look at the others with, so all that there may be are tried.
+            return IntStream.range(0, MOST_DESCRIPTORS).boxed().toList();
         }
     }
 }

@@ -16,6 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ShmFiles {
     private static final Path FOLDER = Path.of("/dev/shm");
     private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+    /** What an endpoint's file takes, and a little more. */
+    private static final long ROOM = 17 << 20;
     private static boolean hooked;
 
     private ShmFiles() {
@@ -60,6 +62,18 @@ public final class ShmFiles {
     /** Forgets the file of an endpoint that was closed. */
     public static void forget(Path file) {
         OPEN.remove(file);
+    }
+
+    /**
+     * Whether the file of one more endpoint finds room. The provider asks for it only when its first endpoint is looked for;
+     * where a page of the file finds none, the kernel ends the process (SIGBUS).
+     */
+    public static boolean hasRoom() {
+        try {
+            return Files.getFileStore(FOLDER).getUsableSpace() >= ROOM;
+        } catch (IOException e) {
+            return true; // the provider will say what is wrong
+        }
     }
 
     private static void hook() {

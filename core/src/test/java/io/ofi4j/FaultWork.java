@@ -1,0 +1,235 @@
+package io.ofi4j;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Writes and reads of a {@link FaultTarget}'s memory at random, and what must hold whatever becomes of it: each operation comes
+ * back exactly once, and what a read has seen is there. The values that are written to a slot grow.
+ */
+final class FaultWork implements AutoCloseable {
+    static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    static final int SLOTS = 64;
+    private static final int BULK = 1 << 16;
+    private static final int BULK_LENGTH = 200_000;
+    private static final int WINDOW = 64;
+    /** With 64 long writes in flight ofi_rxd comes to a halt, without any fault. */
+    private static final int RXD_WINDOW = 16;
+
+    final Endpoint endpoint;
+    int completed;
+    int failed;
+    CompletionError lastError;
+
+    private final Domain domain;
+    private final AddressVector vector;
+    private final EventQueue events;
+    private final CompletionQueue queue;
+    private final MemoryRegion local;
+    private final Random random;
+    private final boolean shm;
+    private final int window;
+    private final BitSet outstanding = new BitSet();
+    private final FaultPeer target;
+    private final long[] seen = new long[SLOTS];
+    private final RemoteRegion remote;
+    private Peer peer;
+    private int nextToken;
+    private final CompletionHandler handler = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            comesBack(token);
+            completed++;
+            completed((int) token);
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            if (error.token() != NO_TOKEN || !shm) { // shm does not say which operation a kernel's refusal was about
+                comesBack(error.token());
+            }
+            failed++;
+            lastError = error;
+        }
+    };
+
+    FaultWork(Fabric fabric, Domain domain, FaultPeer target, Random random) {
+        this.domain = domain;
+        this.random = random;
+        this.target = target;
+        shm = ShmNeighbours.concerns(domain.info());
+        window = domain.info().provider().contains("ofi_rxd") ? RXD_WINDOW : WINDOW;
+        queue = domain.openCompletionQueue();
+        local = domain.allocate(FaultTarget.LENGTH, Access.READ, Access.WRITE);
+        boolean connected = domain.info().endpoint().type() == EndpointType.MSG;
+        events = connected ? fabric.openEventQueue() : null;
+        vector = connected ? null : domain.openAddressVector();
+        endpoint = connected
+                ? domain.openEndpoint().bind(events).bind(queue).enable()
+                : domain.openEndpoint().bind(vector).bind(queue).enable();
+        peer = connected ? null : vector.insert(target.address);
+        remote = target.region;
+    }
+
+    /** If its type is. */
+    FaultWork connect() {
+        if (events != null) {
+            endpoint.connection().connect(target.address, DEADLINE);
+            peer = endpoint.connection().peer();
+        }
+        return this;
+    }
+
+    /** The slot of a read is its token's; that of a write is not looked at again. */
+    private boolean isRead(int token) {
+        return token % 3 == 2;
+    }
+
+    private void comesBack(long token) {
+        if (token < 0 || token >= nextToken || !outstanding.get((int) token)) {
+            throw new AssertionError("token " + token + " came back twice, or from nowhere");
+        }
+        outstanding.clear((int) token);
+    }
+
+    private void completed(int token) {
+        if (isRead(token)) {
+            int slot = token % SLOTS;
+            long value = local.segment().get(ValueLayout.JAVA_LONG, place(token));
+            if (value > target.written[slot]) {
+                throw new AssertionError(
+                        "slot " + slot + " has " + value + ", and at most " + target.written[slot] + " was written");
+            }
+            seen[slot] = Math.max(seen[slot], value);
+        }
+    }
+
+    /** Where in local memory an operation has its eight bytes: no two in flight share a place. */
+    private static long place(int token) {
+        return BULK / 2 + (token % 2048) * (long) Long.BYTES;
+    }
+
+    /** {@return whether one more operation was posted} */
+    boolean tryPost() {
+        if (outstanding.cardinality() >= window
+                || nextToken >= 2048 && outstanding.get(0, nextToken - 2000).cardinality() > 0) {
+            return false;
+        }
+        int token = nextToken;
+        boolean posted = isRead(token) ? read(token) : random.nextInt(16) == 0 ? bulk(token) : write(token);
+        if (posted) {
+            outstanding.set(token);
+            nextToken++;
+        }
+        return posted;
+    }
+
+    private boolean read(int token) {
+        local.segment().set(ValueLayout.JAVA_LONG, place(token), 0);
+        return endpoint.rma().tryRead(local, place(token), Long.BYTES, peer, remote, token % SLOTS * (long) Long.BYTES,
+                token);
+    }
+
+    private boolean write(int token) {
+        int slot = token % SLOTS;
+        local.segment().set(ValueLayout.JAVA_LONG, place(token), ++target.lastWritten);
+        target.written[slot] = target.lastWritten;
+        return endpoint.rma().tryWrite(local, place(token), Long.BYTES, peer, remote, slot * (long) Long.BYTES, token);
+    }
+
+    private boolean bulk(int token) {
+        int length = 1 + random.nextInt(BULK_LENGTH);
+        return endpoint.rma().tryWrite(local, BULK, length, peer, remote, BULK, token);
+    }
+
+    /** Posts and polls until the condition holds. */
+    void runUntil(BooleanSupplier condition, Duration deadline) {
+        if (!tryRunUntil(condition, deadline)) {
+            throw new AssertionError("nothing came of it in " + deadline + ": " + this);
+        }
+    }
+
+    boolean tryRunUntil(BooleanSupplier condition, Duration deadline) {
+        return Waiting.YIELD.tryUntil(() -> {
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            if (!tryPost()) {
+                Thread.yield();
+            }
+            poll();
+            return false;
+        }, deadline);
+    }
+
+    void poll() {
+        queue.poll(handler, 64);
+    }
+
+    /** Waits, without posting, until everything has come back. */
+    boolean tryDrain(Duration deadline) {
+        return Waiting.YIELD.tryUntil(() -> {
+            poll();
+            return outstanding.isEmpty();
+        }, deadline);
+    }
+
+    /** What reads have seen of the target's memory is there, also after its end, and nothing that was not written. */
+    void verify() {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            long value = target.value(slot * (long) Long.BYTES);
+            if (value < seen[slot] || value > target.written[slot]) {
+                throw new AssertionError("slot " + slot + " has " + value + "; " + seen[slot] + " was seen, "
+                        + target.written[slot] + " written");
+            }
+        }
+    }
+
+    /** Waits until everything has come back, and well. */
+    void drainWithoutFailure() {
+        if (!tryDrain(DEADLINE) || failed > 0) {
+            throw new AssertionError("not everything came back well: " + this);
+        }
+    }
+
+    boolean sawValues() {
+        for (long value : seen) {
+            if (value > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Closes everything; whatever was in flight must come back. */
+    @Override
+    public void close() {
+        endpoint.close();
+        poll();
+        while (queue.poll(handler, 64) > 0) {
+            continue;
+        }
+        if (!outstanding.isEmpty() || queue.operationsInFlight() != 0) {
+            throw new AssertionError(
+                    "never came back: " + outstanding + ", " + queue.operationsInFlight() + " in flight");
+        }
+        if (vector != null) {
+            vector.close();
+        }
+        if (events != null) {
+            events.close();
+        }
+        local.close();
+        queue.close();
+    }
+
+    @Override
+    public String toString() {
+        return domain.info().provider() + " with " + completed + " completed, " + failed + " failed, "
+                + outstanding.cardinality() + " in flight, the last error " + lastError;
+    }
+}
