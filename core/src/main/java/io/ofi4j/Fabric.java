@@ -13,7 +13,7 @@ import io.ofi4j.internal.Out;
 public final class Fabric implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
-    private final Children children = new Children();
+    private final Children children = Children.owned();
     private final Retired retired = new Retired();
     private boolean closed;
 
@@ -150,6 +150,7 @@ public final class Fabric implements AutoCloseable {
         }
         children.requireNone(this);
         closed = true;
+        Leaks.closed(this);
         retired.close();
         FabricException.check(FidOps.fi_close(handle), "fi_close(fabric)", info.provider());
     }
