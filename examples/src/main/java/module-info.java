@@ -11,4 +11,5 @@ module io.ofi4j.examples {
     opens io.ofi4j.examples.doctor to info.picocli, com.google.gson;
     opens io.ofi4j.examples.info to info.picocli;
     opens io.ofi4j.examples.perf to info.picocli;
+    opens io.ofi4j.examples.soak to info.picocli, com.google.gson;
 }

@@ -3,4 +3,13 @@ module io.ofi4j.jmh {
     requires io.ofi4j;
     requires io.ofi4j.bindings;
     requires jmh.core;
+    requires info.picocli;
+    requires com.google.gson;
+    requires HdrHistogram;
+    requires org.knowm.xchart;
+    requires jucx;
+    requires java.desktop;
+    requires jdk.management;
+
+    opens io.ofi4j.jmh.compare to info.picocli;
 }

@@ -6,9 +6,11 @@ import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
@@ -23,6 +25,8 @@ public final class AddressVector implements AutoCloseable {
     private final Children endpoints = new Children();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
     private final Map<Long, Entry> sources = new HashMap<>();
+    /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
+    private final Set<CompletionQueue> prepared = new HashSet<>();
     private boolean closed;
 
     /**
@@ -80,6 +84,23 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
+     * With COMPLETION, tcp of libfabric 2.x gives each queue a copy of the vector, and does not copy all of what it needs of an
+     * address: the first operation to such a peer, or its removal, would end the JVM.
+     *
+     * @throws IllegalStateException if an endpoint with this queue must not be enabled now
+     */
+    synchronized void prepare(CompletionQueue queue) {
+        if (prepared.contains(queue)) {
+            return;
+        }
+        if (!entries.isEmpty()) {
+            throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
+                    + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
+        }
+        prepared.add(queue);
+    }
+
+    /**
      * Inserts a peer; fi_av_insert. The peer need not be there yet, except with shm on libfabric 1.x.
      *
      * @param address where its endpoint is, from {@link Endpoint#address}
@@ -91,11 +112,16 @@ public final class AddressVector implements AutoCloseable {
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
         AddressFormats.require(domain.info(), address);
-        boolean isShm = ShmNeighbours.concerns(domain.info());
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.requireNotClosed(address);
-            requireThere(address.toBytes());
+        if (!ShmNeighbours.concerns(domain.info())) {
+            return insertHere(address);
         }
+        return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
+            requireThere(address.toBytes());
+            return insertHere(address);
+        });
+    }
+
+    private Peer insertHere(EndpointAddress address) {
         Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
@@ -106,9 +132,6 @@ public final class AddressVector implements AutoCloseable {
         Peer peer = new Peer(this, entry);
         entry.latest = peer;
         sources.put(entry.fabricAddress, entry);
-        if (isShm) {
-            ShmNeighbours.OF_THIS_PROCESS.inserted(address, peer);
-        }
         return peer;
     }
 

@@ -48,8 +48,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     private final BlockingRead blocking;
     private final int waitThreshold;
-    /** Whether a poll must look at more than libfabric's queue: something is kept, or this queue is closed. */
-    private boolean attention;
+    /** Whether a poll must look at more than libfabric's queue: something is kept, or it must not be read. */
+    private boolean attention = true;
+    /**
+     * Whether an endpoint was ever enabled. Before, there is nothing to read, and with COMPLETION tcp of libfabric 2.x ends the
+     * JVM at the try: its queues are prepared when their first endpoint is enabled.
+     */
+    private boolean isReadable;
     private volatile boolean closed;
     /** Whether endpoints start operations that give no entry here when they go well; then polls that find none may free regions. */
     private boolean selective;
@@ -103,6 +108,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     BoundEndpoints endpoints() {
         return endpoints;
+    }
+
+    /** An endpoint was enabled; inside the guard. */
+    void enabled() {
+        endpoints.enabled();
+        isReadable = true;
+        noteKept();
     }
 
     /** @throws IllegalStateException if this queue is closed */
@@ -293,6 +305,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             return false;
         }
         descriptor.rest();
+        if (!isReadable) {
+            return true;
+        }
         int status = FabricOps.fi_trywait(domain.fabric().handle(), handle);
         if (status == -Errno.EAGAIN) {
             return false;
@@ -384,13 +399,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             kept.remove();
         }
         noteKept();
-        return count > 0
-                ? count
-                : errors.isEmpty() ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : ERROR;
+        if (count > 0) {
+            return count;
+        }
+        if (!errors.isEmpty()) {
+            return ERROR;
+        }
+        return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
     }
 
     private void noteKept() {
-        attention = closed || kept.size() > 0 || !errors.isEmpty();
+        attention = closed || !isReadable || kept.size() > 0 || !errors.isEmpty();
     }
 
     /** Frees a slot, or none where it is -1; its token. */
@@ -522,7 +541,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Reads a batch and keeps it; whether there was anything. */
     private boolean readAside() {
-        return keepAside(asideOps.fi_cq_read(BATCH));
+        return isReadable && keepAside(asideOps.fi_cq_read(BATCH));
     }
 
     private boolean keepAside(long count) {

@@ -77,6 +77,17 @@ public final class Counter implements AutoCloseable {
         }
     }
 
+    /** fi_mr_bind: what peers do to a region; its status. */
+    int bindNatively(Handle region) {
+        enterAlone();
+        try {
+            requireOpen();
+            return FidOps.fi_bind(region, handle, CounterEvent.REMOTE_WRITE.bit());
+        } finally {
+            guard.exit();
+        }
+    }
+
     void unbind(Object child) {
         bound.remove(child);
     }

@@ -250,7 +250,9 @@ public final class Endpoint implements AutoCloseable {
      * or the event queue of a connected endpoint, must be bound.
      *
      * @return this endpoint
-     * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed
+     * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed; with {@code tcp} of libfabric
+     *         2.x and {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or its vector has peers
+     *         already and no endpoint with this queue
      * @throws FabricException if the provider refuses; the endpoint is closed then
      */
     public Endpoint enable() {
@@ -276,6 +278,13 @@ public final class Endpoint implements AutoCloseable {
         if (enabled) {
             throw new IllegalStateException(this + " is enabled already");
         }
+        if (hasQueuesOfTheirOwn()) {
+            if (transmitQueue != receiveQueue) {
+                throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
+                        + ", one completion queue serves both directions of an endpoint");
+            }
+            vector.prepare(transmitQueue);
+        }
         queues().forEach(queue -> counters.requireOwnerOf(queue.guard));
         domain.undisturbed(vector, queues(), () -> counters.undisturbed(this::bindAndEnable));
         if (isMsg()) {
@@ -291,6 +300,12 @@ public final class Endpoint implements AutoCloseable {
         synchronized (domain) {
             domain.endpointRegions().enabled(this);
         }
+    }
+
+    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
+    private boolean hasQueuesOfTheirOwn() {
+        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
+                && Libfabric.load().version().major() >= 2;
     }
 
     /**
@@ -315,7 +330,7 @@ public final class Endpoint implements AutoCloseable {
         }
         FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
         enabled = true;
-        queues().forEach(queue -> queue.endpoints().enabled());
+        queues().forEach(CompletionQueue::enabled);
     }
 
     /**
@@ -582,13 +597,27 @@ public final class Endpoint implements AutoCloseable {
         return status[0];
     }
 
-    /** ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none. */
+    /**
+     * ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none; so does tcp of
+     * libfabric 2.x with COMPLETION at an endpoint that was not enabled.
+     */
     private int closeWithoutVector() {
         Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
         FabricException.check(none.status(), "fi_av_open", info.provider());
         FidOps.fi_bind(handle, none.handle(), 0);
-        int status = FidOps.fi_close(handle);
+        int status = hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
         FidOps.fi_close(none.handle());
+        return status;
+    }
+
+    private int enableAndClose() {
+        Out queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
+                -1);
+        FabricException.check(queue.status(), "fi_cq_open", info.provider());
+        FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
+        FidOps.fi_enable(handle);
+        int status = FidOps.fi_close(handle);
+        FidOps.fi_close(queue.handle());
         return status;
     }
 

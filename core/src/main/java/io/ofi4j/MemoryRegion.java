@@ -49,6 +49,8 @@ public final class MemoryRegion implements AutoCloseable {
     /** What this is a part of, or null. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
+    /** Of what peers write, or null. */
+    private final Counter counter;
     private boolean deregistered;
     private volatile RemoteRegion remote;
 
@@ -67,6 +69,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
         this.rights = accessBits;
         this.whole = null;
+        this.counter = attributes.counter().orElse(null);
         this.parts = several
                 ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
                 : List.of(this);
@@ -86,6 +89,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = whole.accessBits;
         this.rights = accessBits;
         this.whole = whole;
+        this.counter = null;
         this.parts = List.of(this);
     }
 
@@ -131,15 +135,15 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private void meetDemands(MemoryRegionAttributes attributes) {
-        if (attributes.counter() != null) {
-            domain.requireOffered(FidOps.fi_bind(handle, attributes.counter(), Access.REMOTE_WRITE.bit()),
-                    "fi_mr_bind(counter)");
+        if (counter != null) {
+            domain.requireOffered(counter.bindNatively(handle), "fi_mr_bind(counter)");
+            counter.bind(this);
         }
         if (demands(MemoryRegionMode.ENDPOINT)) {
             domain.endpointRegions().add(this, attributes.endpoint().orElse(null));
             return;
         }
-        if (attributes.counter() != null && demands(MemoryRegionMode.RMA_EVENT)) {
+        if (counter != null && demands(MemoryRegionMode.RMA_EVENT)) {
             FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", domain.info().provider());
         }
         becomeUsable();
@@ -416,6 +420,9 @@ public final class MemoryRegion implements AutoCloseable {
         Object recording = RECORDER.deregistering();
         int status = deregistered ? 0 : FidOps.fi_close(handle);
         RECORDER.deregistered(recording, this);
+        if (counter != null) {
+            counter.unbind(this);
+        }
         if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
             arena.close();
         }

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.Handle;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
@@ -20,7 +19,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     private Set<Access> access = Set.of();
     private OptionalLong requestedKey = OptionalLong.empty();
     private Endpoint endpoint;
-    private Handle counter;
+    private Counter counter;
     private boolean persistent;
 
     private MemoryRegionAttributes(List<MemorySegment> segments) {
@@ -110,16 +109,21 @@ public final class MemoryRegionAttributes implements Cloneable {
         return copy;
     }
 
-    /** For counters: a copy whose remote writes one counts, which must outlive the region. */
-    MemoryRegionAttributes countedBy(Handle openCounter) {
+    /**
+     * {@return a copy whose memory's writes by peers a counter counts; fi_mr_bind with FI_REMOTE_WRITE} Of the software
+     * providers only {@code sockets} has that.
+     *
+     * @param openCounter a counter of the same domain, to be closed after the region
+     */
+    public MemoryRegionAttributes countedBy(Counter openCounter) {
         MemoryRegionAttributes copy = copy();
-        copy.counter = openCounter;
+        copy.counter = Objects.requireNonNull(openCounter);
         return copy;
     }
 
-    /** The counter of remote writes, or null. */
-    Handle counter() {
-        return counter;
+    /** {@return the counter of writes by peers, or nothing} */
+    public Optional<Counter> counter() {
+        return Optional.ofNullable(counter);
     }
 
     /** {@return the memory} */

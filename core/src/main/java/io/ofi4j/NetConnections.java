@@ -3,9 +3,9 @@ package io.ofi4j;
 import io.ofi4j.internal.BoundSockets;
 
 /**
- * The connections to an endpoint of net, which libfabric 1.x alone has. There an accepted connection whose request has not
- * come yet points to the endpoint that listens, and is looked at after that was freed, which ends the JVM (xnet_pep_close
- * says so). So before one is closed it stops listening, and its connections are ended and worked off.
+ * The connections to a connectionless endpoint of net (libfabric 1.x) or tcp (2.x). An accepted connection whose request has
+ * not come yet points to the endpoint that listens, and is looked at after that was freed, which ends the JVM
+ * (xnet_pep_close says so). So before one is closed it stops listening, and its connections are ended and worked off.
  */
 final class NetConnections {
     private static final int ROUNDS = 64;
@@ -14,7 +14,8 @@ final class NetConnections {
     }
 
     static boolean concern(FabricInfo info) {
-        return info.provider().equals("net");
+        return info.endpoint().type() == EndpointType.RDM
+                && (info.provider().equals("net") || info.provider().equals("tcp"));
     }
 
     /** Before the native close. */

@@ -131,7 +131,10 @@ final class Registration {
             throw new UnsupportedOperationException("persistent memory is not offered by the provider " + provider
                     + ": ask for Capability.RMA_PMEM in FabricHints");
         }
-        if (wanted.counter() != null && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
+        if (wanted.counter().isPresent() && wanted.counter().get().domain() != domain) {
+            throw new IllegalArgumentException("the counter is another domain's");
+        }
+        if (wanted.counter().isPresent() && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
             throw new UnsupportedOperationException("counting what peers write is not offered by the provider "
                     + provider + ": ask for Capability.RMA_EVENT in FabricHints");
         }
@@ -146,7 +149,7 @@ final class Registration {
 
     private Handle open() {
         long flags = wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0;
-        if (wanted.counter() != null && has(MemoryRegionMode.RMA_EVENT)) {
+        if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) {
             flags |= FabricConstants.FI_RMA_EVENT;
         }
         Out out = null;

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The shm endpoints of this process. Within one process the provider gives every endpoint the others' memory as it is mapped
@@ -39,15 +40,18 @@ final class ShmNeighbours {
         open.add(endpoint);
     }
 
-    /** @throws IllegalArgumentException if it is the address of an endpoint of this process that is closed */
-    synchronized void requireNotClosed(EndpointAddress address) {
+    /**
+     * Inserts a peer; in one go, lest its endpoint be closed meanwhile.
+     *
+     * @throws IllegalArgumentException if it is the address of an endpoint of this process that is closed
+     */
+    synchronized Peer insert(EndpointAddress address, Supplier<Peer> insertion) {
         if (closed.contains(address)) {
             throw new IllegalArgumentException("the endpoint with this address is closed");
         }
-    }
-
-    synchronized void inserted(EndpointAddress address, Peer peer) {
+        Peer peer = insertion.get();
         peers.computeIfAbsent(address, key -> new ArrayList<>()).add(peer);
+        return peer;
     }
 
     synchronized void closed(AddressVector vector) {
@@ -64,6 +68,7 @@ final class ShmNeighbours {
             known = peers.getOrDefault(endpoint.address(), List.of());
             peers.remove(endpoint.address());
             closed.add(endpoint.address());
+            known.forEach(Peer::refuse); // before looking who is open: who opens after this look sees it
             for (Endpoint neighbour : open) {
                 queues.addAll(neighbour.queues());
                 vectors.add(neighbour.vector());
@@ -71,7 +76,6 @@ final class ShmNeighbours {
             open.remove(endpoint);
         }
         queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
-        known.forEach(Peer::refuse);
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         awaitQuiet(queues);
         known.forEach(peer -> vectors.add(peer.vector));

@@ -23,11 +23,15 @@ final class Forked {
     record Running(Process process, Path log) {
         /** Waits for the end, for two minutes at most. */
         Result await() {
+            return await(SECONDS);
+        }
+
+        Result await(long seconds) {
             try {
-                if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
                     process.destroyForcibly();
                     throw new AssertionError(
-                            "the forked JVM did not end in " + SECONDS + " s; it printed:\n" + output());
+                            "the forked JVM did not end in " + seconds + " s; it printed:\n" + output());
                 }
                 return new Result(process.exitValue(), output());
             } catch (InterruptedException e) {

@@ -168,7 +168,7 @@ class MemoryRegionDemandsTest {
         FabricHints hints = TestProviders.hints(provider);
         try (Pair pair = new Pair(claimed ? hints.capabilities(Capability.RMA, Capability.RMA_EVENT) : hints);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
-            Handle counter = DomainOps.fi_cntr_open(pair.domain.handle(), WaitObject.NONE.value()).handle();
+            Counter counter = pair.domain.openCounter();
             MemoryRegionAttributes attributes = MemoryRegionAttributes.of(Arena.ofAuto().allocate(LENGTH))
                     .access(Access.REMOTE_WRITE).countedBy(counter);
             if (provider.equals("sockets")) {
@@ -178,14 +178,14 @@ class MemoryRegionDemandsTest {
                     pair.awaitToken(1);
                     Waiting.YIELD.until(() -> {
                         pair.poll();
-                        return Forged.fi_cntr_read(counter) == 1;
+                        return counter.read() == 1;
                     }, Pair.DEADLINE);
                 }
             } else {
                 assertThatExceptionOfType(UnsupportedOperationException.class)
                         .isThrownBy(() -> pair.domain.register(attributes)).withMessageContaining(provider);
             }
-            FidOps.fi_close(counter);
+            counter.close();
         }
     }
 }

@@ -109,7 +109,8 @@ class PeerSurvivalTest {
 
         public static void main(String[] arguments) {
             for (int polls = 0; polls < 8; polls++) {
-                try (Pair pair = new Pair(arguments[0]);
+                ThreadingModel threading = polls % 2 == 0 ? ThreadingModel.SAFE : ThreadingModel.COMPLETION;
+                try (Pair pair = new Pair(TestProviders.hints(arguments[0]).threading(threading));
                         MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                         MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                     pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 1);

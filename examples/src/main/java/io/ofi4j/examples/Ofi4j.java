@@ -1,8 +1,10 @@
 package io.ofi4j.examples;
 
 import io.ofi4j.examples.doctor.DoctorCommand;
+import io.ofi4j.Libfabric;
 import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.perf.PerfCommand;
+import io.ofi4j.examples.soak.SoakCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,7 +16,8 @@ import picocli.CommandLine.Spec;
 
 /** The {@code ofi4j} command. */
 @Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
-        subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class, SoakCommand.class,
+                CommandLine.HelpCommand.class},
         mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT,
         synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
@@ -33,7 +36,19 @@ public final class Ofi4j implements Runnable {
      * @param arguments the command line
      */
     public static void main(String[] arguments) {
+        if (arguments.length > 0 && arguments[0].equals("info")) {
+            Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);
+        }
         System.exit(commandLine().execute(arguments));
+    }
+
+    /** Providers look for their devices when they are first asked anything, which takes as long as reading the command line. */
+    private static void wakeProviders() {
+        try {
+            Libfabric.load().parameters();
+        } catch (RuntimeException | Error e) {
+            return; // the command meets the same, and says it
+        }
     }
 
     /** {@return the command, ready to be executed} */
@@ -46,7 +61,7 @@ public final class Ofi4j implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info, perf or doctor.");
+        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor or soak.");
     }
 
     private int failed(Exception failure, CommandLine command) {

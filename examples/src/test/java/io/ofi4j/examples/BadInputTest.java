@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BadInputTest {
     @ParameterizedTest
     @CsvSource(delimiter = '>', textBlock = """
-            ''                                         > 2 > info, perf or doctor
+            ''                                         > 2 > info, perf, doctor or soak
             nonsense                                   > 2 > nonsense
             info --nonsense                            > 2 > --nonsense
             info stray                                 > 2 > stray

@@ -33,4 +33,10 @@ public class InjectBenchmark {
     public void publicApi(PublicLayer layer) {
         layer.inject();
     }
+
+    /** The public API, with an operation that was prepared. */
+    @Benchmark
+    public void prepared(PreparedLayer layer) {
+        layer.inject();
+    }
 }

@@ -19,7 +19,7 @@ import io.ofi4j.ThreadingModel;
 
 /** The public API, as a program would use it. */
 public class PublicLayer extends Layer implements CompletionHandler {
-    private static final long TOKEN = 42;
+    static final long TOKEN = 42;
 
     private Fabric fabric;
     private Domain domain;
@@ -28,11 +28,11 @@ public class PublicLayer extends Layer implements CompletionHandler {
     private CompletionQueue targetQueue;
     private Endpoint source;
     private Endpoint target;
-    private MemoryRegion local;
+    MemoryRegion local;
     private MemoryRegion remoteMemory;
-    private RemoteRegion remote;
-    private Peer peer;
-    private Rma rma;
+    RemoteRegion remote;
+    Peer peer;
+    Rma rma;
     private long completed;
 
     @Override
@@ -84,7 +84,7 @@ public class PublicLayer extends Layer implements CompletionHandler {
         return await();
     }
 
-    private long await() {
+    final long await() {
         while (queue.poll(this, BATCH) == 0) {
             targetQueue.poll(this, BATCH);
         }

@@ -33,4 +33,10 @@ public class ReadBenchmark {
     public long publicApi(PublicLayer layer) {
         return layer.read();
     }
+
+    /** The public API, with an operation that was prepared. */
+    @Benchmark
+    public long prepared(PreparedLayer layer) {
+        return layer.read();
+    }
 }

@@ -33,4 +33,10 @@ public class WriteBenchmark {
     public long publicApi(PublicLayer layer) {
         return layer.write();
     }
+
+    /** The public API, with an operation that was prepared. */
+    @Benchmark
+    public long prepared(PreparedLayer layer) {
+        return layer.write();
+    }
 }

@@ -1,0 +1,65 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Threading model COMPLETION, with which tcp of libfabric 2.x makes of each queue a domain of its own. */
+class CompletionThreadingTest {
+    private static FabricHints hints(String provider) {
+        return TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void whatNoEndpointWasEnabledWithEndsNoProcess(String provider) {
+        Forked.Result result = Forked.run(PollsAndClosesWhatIsNotEnabled.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aQueueThatIsNewToAVectorWithPeersIsRefusedOnTcp(String provider) {
+        try (Pair pair = new Pair(hints(provider));
+                CompletionQueue another = pair.domain.openCompletionQueue();
+                AddressVector itsOwn = pair.domain.openAddressVector();
+                Endpoint late = pair.domain.openEndpoint().bind(pair.vector).bind(another);
+                Endpoint sameQueue = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue);
+                Endpoint sameVector = pair.domain.openEndpoint().bind(itsOwn).bind(another);
+                Endpoint divided = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue, Direction.TRANSMIT)
+                        .bind(pair.farQueue, Direction.RECEIVE)) {
+            sameQueue.enable();
+            sameVector.enable();
+            if (provider.equals("tcp")) {
+                assertThatIllegalStateException().isThrownBy(late::enable).withMessageContaining("before inserting");
+                assertThatIllegalStateException().isThrownBy(divided::enable).withMessageContaining("both directions");
+            } else {
+                late.enable();
+                divided.enable();
+            }
+        }
+    }
+
+    static final class PollsAndClosesWhatIsNotEnabled {
+        private PollsAndClosesWhatIsNotEnabled() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(arguments[0])));
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector()) {
+                if (queue.poll((token, flags, length, data) -> {}, 1) != 0) {
+                    throw new AssertionError("a completion of nothing");
+                }
+                queue.progress();
+                domain.openEndpoint().close();
+                domain.openEndpoint().bind(queue).bind(vector).close();
+                queue.progress();
+            }
+        }
+    }
+}

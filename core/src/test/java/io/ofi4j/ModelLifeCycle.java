@@ -1,0 +1,323 @@
+package io.ofi4j;
+
+import io.ofi4j.ModelState.Dom;
+import io.ofi4j.ModelState.End;
+import io.ofi4j.ModelState.Known;
+import io.ofi4j.ModelState.Queue;
+import io.ofi4j.ModelState.Region;
+import io.ofi4j.ModelState.Thing;
+import io.ofi4j.ModelState.Vector;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/** Steps that open, bind, enable, insert, remove and close. */
+final class ModelLifeCycle {
+    private static final int[] QUEUE_SIZES = {1, 2, 3, 16, 64};
+    private static final int MOST_ENDS = 5;
+    private static final int MOST_REGIONS = 20;
+    private static final int LONGEST_REGION = 5000;
+
+    private final ModelProgram program;
+    private final ModelState state;
+
+    ModelLifeCycle(ModelProgram program) {
+        this.program = program;
+        this.state = program.state;
+    }
+
+    /** What nearly every program needs, so that few steps do something. */
+    void begin() {
+        openDomain();
+        for (int count = 0; count < 2; count++) {
+            openQueue();
+            openVector();
+            End end = openEnd(state.domains.getFirst());
+            bind(end, state.vectors.getFirst());
+            bind(end, program.pick(state.queues), Direction.values());
+            enable(end);
+        }
+        for (End end : state.ends) {
+            insert(state.vectors.getFirst(), end);
+        }
+        openRegion();
+        openRegion();
+    }
+
+    void step() {
+        switch (program.random.nextInt(14)) {
+            case 0 -> openDomainOrCloseOne();
+            case 1 -> openQueue();
+            case 2 -> openVector();
+            case 3, 4 -> openAndEnable();
+            case 5, 6 -> openRegion();
+            case 7 -> close(program.pick(state.regions));
+            case 8 -> close(program.pick(state.queues));
+            case 9 -> close(program.pick(state.vectors));
+            case 10 -> close(program.pick(state.ends));
+            case 11 -> remove();
+            case 12 -> insert(program.pick(state.vectors), program.chance(85) ? program.pick(state.ends) : null);
+            default -> {
+                End end = program.pick(state.ends);
+                switch (program.random.nextInt(3)) {
+                    case 0 -> bind(end, program.pick(state.queues));
+                    case 1 -> bind(end, program.pick(state.vectors));
+                    default -> enable(end);
+                }
+            }
+        }
+    }
+
+    private void openDomainOrCloseOne() {
+        if (state.domains.size() < 2 && program.chance(20)) {
+            openDomain();
+            return;
+        }
+        Dom dom = program.pick(state.domains);
+        if (hasChildren(dom)) { // the last things go when the program ends
+            program.note("close domain with children");
+            new Expect("Domain.close").refused(true, IllegalStateException.class).run(dom.domain::close);
+            new Expect("Fabric.close").refused(true, IllegalStateException.class).run(program.fabric::close);
+        }
+    }
+
+    private boolean hasChildren(Dom dom) {
+        return java.util.stream.Stream.of(state.queues, state.vectors, state.ends).flatMap(List::stream)
+                .anyMatch(thing -> thing.open && thing.dom == dom);
+    }
+
+    private void openDomain() {
+        program.note("open domain " + state.domains.size());
+        Dom dom = new Dom();
+        dom.domain = program.fabric.openDomain();
+        state.domains.add(dom);
+    }
+
+    private void openQueue() {
+        Queue queue = new Queue();
+        queue.dom = program.pick(state.domains);
+        int size = QUEUE_SIZES[program.random.nextInt(QUEUE_SIZES.length)];
+        program.note("open queue " + state.queues.size() + " of size " + size + domain(queue));
+        queue.queue = queue.dom.domain.openCompletionQueue(size);
+        state.queues.add(queue);
+    }
+
+    private void openVector() {
+        Vector vector = new Vector();
+        vector.dom = program.pick(state.domains);
+        program.note("open vector " + state.vectors.size() + domain(vector));
+        vector.vector = vector.dom.domain.openAddressVector();
+        state.vectors.add(vector);
+    }
+
+    private String domain(Thing thing) {
+        return " of domain " + state.domains.indexOf(thing.dom);
+    }
+
+    private End openEnd(Dom dom) {
+        End end = new End();
+        end.dom = dom;
+        program.note("open endpoint " + state.ends.size() + domain(end));
+        end.endpoint = dom.domain.openEndpoint().postTimeout(Duration.ofMillis(5));
+        state.ends.add(end);
+        return end;
+    }
+
+    private void openAndEnable() {
+        if (state.openEnds().size() >= MOST_ENDS) {
+            close(program.pick(state.openEnds()));
+            return;
+        }
+        End end = openEnd(program.pick(state.domains));
+        if (program.chance(90)) {
+            bind(end, program.pick(state.vectors));
+            bind(end, program.pick(state.queues));
+            bind(end, program.pick(state.queues));
+            enable(end);
+        }
+    }
+
+    private void bind(End end, Vector vector) {
+        program.note("bind endpoint " + state.ends.indexOf(end) + " to vector " + state.vectors.indexOf(vector));
+        if (new Expect("bind(vector)").refused(!end.open || !vector.open, IllegalStateException.class)
+                .refused(end.dom != vector.dom, IllegalArgumentException.class)
+                .refused(end.vector != null || end.enabled, IllegalStateException.class)
+                .run(() -> end.endpoint.bind(vector.vector))) {
+            end.vector = vector;
+        }
+    }
+
+    private void bind(End end, Queue queue) {
+        bind(end, queue, switch (program.random.nextInt(4)) {
+            case 0 -> new Direction[]{Direction.TRANSMIT};
+            case 1 -> new Direction[]{Direction.RECEIVE};
+            default -> new Direction[0];
+        });
+    }
+
+    private void bind(End end, Queue queue, Direction... directions) {
+        List<Direction> wanted = List.of(directions.length == 0 ? Direction.values() : directions);
+        program.note("bind endpoint " + state.ends.indexOf(end) + " to queue " + state.queues.indexOf(queue) + wanted);
+        boolean taken = wanted.contains(Direction.TRANSMIT) && end.transmit != null
+                || wanted.contains(Direction.RECEIVE) && end.receive != null;
+        if (new Expect("bind(queue)").refused(!end.open || !queue.open, IllegalStateException.class)
+                .refused(end.dom != queue.dom, IllegalArgumentException.class)
+                .refused(taken || end.enabled, IllegalStateException.class)
+                .run(() -> end.endpoint.bind(queue.queue, directions))) {
+            end.transmit = wanted.contains(Direction.TRANSMIT) ? queue : end.transmit;
+            end.receive = wanted.contains(Direction.RECEIVE) ? queue : end.receive;
+        }
+    }
+
+    private void enable(End end) {
+        program.note("enable endpoint " + state.ends.indexOf(end));
+        boolean incomplete = end.vector == null || end.transmit == null || end.receive == null;
+        if (new Expect("enable").refused(!end.open || incomplete || end.enabled, IllegalStateException.class)
+                .refused(program.hasQueuesOfTheirOwn() && !incomplete && mustNotBeEnabled(end),
+                        IllegalStateException.class)
+                .run(end.endpoint::enable)) {
+            end.vector.prepared.add(end.transmit);
+            end.enabled = true;
+            end.address = end.endpoint.address();
+            end.rma = end.endpoint.rma();
+        }
+    }
+
+    /** Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same queue. */
+    private boolean mustNotBeEnabled(End end) {
+        boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.removed);
+        return end.transmit != end.receive || hasPeers && !end.vector.prepared.contains(end.transmit);
+    }
+
+    private void insert(Vector vector, End end) {
+        EndpointAddress address = end != null && end.enabled ? end.address : madeUp();
+        boolean known = end != null && end.enabled;
+        program.note("insert peer " + state.peers.size() + " into vector " + state.vectors.indexOf(vector) + ": "
+                + (known ? "endpoint " + state.ends.indexOf(end) : address));
+        Known peer = new Known();
+        peer.vector = vector;
+        peer.end = known ? end : null;
+        Expect expect = new Expect("insert").refused(!vector.open, IllegalStateException.class)
+                .refused(known && !end.open && program.isShm(), IllegalArgumentException.class)
+                .tolerated(!known, IllegalArgumentException.class).tolerated(!known, FabricException.class);
+        if (expect.run(() -> peer.peer = vector.vector.insert(address))) {
+            state.peers.add(peer);
+        }
+    }
+
+    private EndpointAddress madeUp() {
+        byte[] bytes = new byte[program.chance(50) ? 16 : 1 + program.random.nextInt(40)];
+        program.random.nextBytes(bytes);
+        if (program.isShm() && program.chance(50)) {
+            bytes = ("fi_shm://" + (1 << 22) + program.random.nextInt(3) + "\0").getBytes(StandardCharsets.US_ASCII);
+        } else if (program.chance(70) && bytes.length == 16) { // loopback, a port where nobody listens
+            bytes = new byte[]{2, 0, 0, 1, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+        }
+        return EndpointAddress.of(bytes);
+    }
+
+    private void remove() {
+        if (state.peers.isEmpty()) {
+            return;
+        }
+        Known peer = program.pick(state.peers);
+        Vector vector = program.chance(90) ? peer.vector : program.pick(state.vectors);
+        program.note("remove peer " + state.peers.indexOf(peer) + " from vector " + state.vectors.indexOf(vector));
+        if (new Expect("remove").refused(!vector.open, IllegalStateException.class)
+                .refused(vector != peer.vector || peer.removed, IllegalArgumentException.class)
+                .run(() -> vector.vector.remove(peer.peer))) {
+            peer.removed = true;
+        }
+    }
+
+    private void openRegion() {
+        if (state.regions.size() >= MOST_REGIONS) {
+            return;
+        }
+        Region region = new Region();
+        region.dom = program.pick(state.domains);
+        Access[] rights = rights();
+        region.rights = Access.bitsOf(rights);
+        region.value = state.regions.size() + 1;
+        region.ofCaller = program.chance(50);
+        int length = 1 + program.random.nextInt(program.chance(50) ? 64 : LONGEST_REGION);
+        program.note((region.ofCaller ? "register" : "allocate") + " region " + state.regions.size() + " of " + length
+                + " bytes for " + Access.setOf(region.rights) + domain(region));
+        if (region.ofCaller) {
+            region.memory = ModelMemory.ofCaller(program.arena, length, region.value);
+            region.region = region.dom.domain.register(region.memory.segment(), rights);
+        } else {
+            region.region = region.dom.domain.allocate(length, rights);
+            region.memory = ModelMemory.ofRegion(region.region, region.value);
+        }
+        region.remote = region.region.remote();
+        state.regions.add(region);
+    }
+
+    private Access[] rights() {
+        if (program.chance(60)) {
+            return new Access[]{Access.READ, Access.WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE};
+        }
+        List<Access> some = new java.util.ArrayList<>(List.of(Access.values()));
+        some.removeIf(right -> program.chance(50));
+        return some.isEmpty() ? new Access[]{Access.READ} : some.toArray(Access[]::new);
+    }
+
+    /**
+     * Closes a region. Rule: memory that peers may still write to is not freed under them; software providers look at the
+     * key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it. On shm
+     * no target is closed under a transfer: a read that 2.1 refuses stays in its list for segmented transfers and is looked
+     * at again when its sender is gone (smr_progress_sar_list).
+     */
+    void close(Region region) {
+        boolean isTarget = region.open && (region.rights & Access.REMOTE) != 0;
+        if (isTarget && (!region.ofCaller || program.isShm())) {
+            return;
+        }
+        program.note("close region " + state.regions.indexOf(region));
+        program.spoilIfTarget(region);
+        program.checkMemory();
+        region.region.close();
+        region.open = false;
+    }
+
+    private void close(Queue queue) {
+        program.note("close queue " + state.queues.indexOf(queue));
+        boolean used = queue.open && state.ends.stream().anyMatch(end -> end.open && end.uses(queue));
+        if (new Expect("close(queue)").refused(used, IllegalStateException.class).run(queue.queue::close)) {
+            queue.open = false;
+            state.pending.values().removeIf(op -> op.from().transmit == queue); // canceled, and nobody polled
+        }
+    }
+
+    private void close(Vector vector) {
+        program.note("close vector " + state.vectors.indexOf(vector));
+        boolean used = vector.open && state.ends.stream().anyMatch(end -> end.open && end.vector == vector);
+        if (new Expect("close(vector)").refused(used, IllegalStateException.class).run(vector.vector::close)) {
+            vector.open = false;
+        }
+    }
+
+    void close(End end) {
+        program.note("close endpoint " + state.ends.indexOf(end));
+        end.endpoint.close();
+        if (end.open && end.enabled && program.isShm()) { // rule: in this process everybody forgets it
+            state.peers.stream().filter(peer -> peer.end == end).forEach(peer -> peer.removed = true);
+        }
+        if (end.enabled && !program.isShm()) { // rule: what is under way on a connection fails with it, at both ends
+            program.spoil();
+        }
+        end.open = false;
+    }
+
+    /** Closes what is open below the domains; endpoints are closed already. */
+    void closeRest() {
+        state.queues.forEach(this::close);
+        state.vectors.forEach(this::close);
+        for (Region region : state.regions) {
+            program.note("close region " + state.regions.indexOf(region));
+            region.region.close();
+            region.open = false;
+        }
+    }
+}

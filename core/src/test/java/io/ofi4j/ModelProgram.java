@@ -1,0 +1,172 @@
+package io.ofi4j;
+
+import io.ofi4j.ModelState.Dom;
+import io.ofi4j.ModelState.End;
+import io.ofi4j.ModelState.Queue;
+import io.ofi4j.ModelState.Region;
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * One random program of one thread: so many steps over the public API, each with a forecast by the model, then everything is
+ * brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same program.
+ */
+final class ModelProgram {
+    private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+    final FabricInfo info;
+    final Random random;
+    final ModelState state = new ModelState();
+    final Arena arena = Arena.ofShared();
+    final Fabric fabric;
+    final boolean isVerbose;
+    final List<String> trace = new ArrayList<>();
+    private final ModelLifeCycle lifeCycle = new ModelLifeCycle(this);
+    private final ModelTransfers transfers = new ModelTransfers(this);
+
+    ModelProgram(FabricInfo info, long seed, boolean isVerbose) {
+        this.info = info;
+        this.random = new Random(seed);
+        this.isVerbose = isVerbose;
+        this.fabric = Libfabric.load().openFabric(info);
+    }
+
+    boolean isShm() {
+        return info.provider().equals("shm");
+    }
+
+    boolean hasQueuesOfTheirOwn() {
+        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION;
+    }
+
+    /** Rule: ofi_rxm of libfabric 1.17 ends the target's process at a write with a wrong key; shm looks at no key. */
+    boolean hasKeyChecks() {
+        return !isShm() && !(info.provider().contains("ofi_rxm") && Libfabric.load().version().major() < 2);
+    }
+
+    /** Notes what comes next; printed at once where the JVM may die of it. */
+    void note(String step) {
+        trace.add(step);
+        if (isVerbose) {
+            System.out.println("  " + trace.size() + ": " + step);
+        }
+    }
+
+    boolean chance(int percent) {
+        return random.nextInt(100) < percent;
+    }
+
+    <T> T pick(List<T> from) {
+        return from.get(random.nextInt(from.size()));
+    }
+
+    void run(int steps) {
+        lifeCycle.begin();
+        for (int step = 0; step < steps; step++) {
+            if (chance(35)) {
+                lifeCycle.step();
+            } else {
+                transfers.step(0);
+            }
+        }
+        settle();
+        finish();
+    }
+
+    /** What nothing stands in the way of completes, and arrives. */
+    private void settle() {
+        note("settle");
+        if (!info.provider().contains("ofi_rxd")) { // rule: it may leave an operation for the endpoint's close to cancel
+            awaitTransfers();
+        }
+        for (int round = 0; round < 3; round++) {
+            pollAll();
+        }
+        transfers.checkMemory();
+    }
+
+    private void awaitTransfers() {
+        await("operations never completed: ", () -> {
+            pollAll();
+            return state.pending.values().stream().filter(ModelState.Op::mustComplete).toList();
+        });
+        await("writes never arrived: ", () -> {
+            pollAll();
+            return transfers.missing();
+        });
+    }
+
+    private static void await(String what, java.util.function.Supplier<List<?>> open) {
+        if (!Waiting.YIELD.tryUntil(() -> open.get().isEmpty(), DEADLINE)) {
+            throw new AssertionError(what + open.get());
+        }
+    }
+
+    private void pollAll() {
+        state.queues.stream().filter(queue -> queue.open).forEach(queue -> transfers.poll(queue, 64));
+    }
+
+    private void finish() {
+        note("finish");
+        List<End> ends = new ArrayList<>(state.openEnds());
+        java.util.Collections.shuffle(ends, random);
+        ends.forEach(lifeCycle::close);
+        for (int polls = 0; polls < 1000 && !state.pending.isEmpty(); polls++) { // errors come one by one
+            pollAll();
+        }
+        pollAll();
+        if (!state.pending.isEmpty()) {
+            throw new AssertionError("tokens did not come back: " + state.pending.values());
+        }
+        for (Queue queue : state.queues) {
+            if (queue.open && queue.queue.operationsInFlight() != 0) {
+                throw new AssertionError(queue.queue.operationsInFlight() + " slots leak on " + queue.queue);
+            }
+        }
+        for (Region region : state.regions) {
+            if (region.dom.open && region.region.operationsInFlight() != 0) {
+                throw new AssertionError(region.region + " still has operations");
+            }
+        }
+        transfers.checkMemory();
+        lifeCycle.closeRest();
+        for (Region region : state.regions) {
+            if (!region.ofCaller && region.memory.segment().scope().isAlive()) {
+                throw new AssertionError("the memory of " + region + " was not freed");
+            }
+        }
+        state.domains.forEach(this::close);
+        fabric.close();
+        arena.close();
+    }
+
+    /** Closes an endpoint or a region: what a handler does. */
+    void closeSomething() {
+        if (random.nextBoolean()) {
+            lifeCycle.close(pick(state.ends));
+        } else {
+            lifeCycle.close(pick(state.regions));
+        }
+    }
+
+    /** From now on any operation may fail. */
+    void spoil() {
+        transfers.spoil();
+    }
+
+    void spoilIfTarget(Region region) {
+        transfers.spoilIfTarget(region);
+    }
+
+    void checkMemory() {
+        transfers.checkMemory();
+    }
+
+    private void close(Dom dom) {
+        dom.domain.close();
+        dom.open = false;
+    }
+}

@@ -1,0 +1,117 @@
+package io.ofi4j;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Runs random programs in a JVM of its own. Arguments: provider, threading model, number of threads, first seed, number of
+ * programs, steps of each, the most seconds, and {@code verbose} for a program that killed the JVM. Exit status 3: a
+ * program broke a rule.
+ */
+final class ModelRunner {
+    private static final int BROKEN = 3;
+    private static final int HUNG = 4;
+    private static final long LONGEST_PROGRAM_SECONDS = 40;
+    private static final int DESCRIPTORS_TOLERATED = 16;
+
+    private static volatile long begun = System.nanoTime();
+
+    private ModelRunner() {
+    }
+
+    public static void main(String[] arguments) {
+        FabricHints hints = TestProviders.hints(arguments[0]).threading(ThreadingModel.valueOf(arguments[1]));
+        int threads = Integer.parseInt(arguments[2]);
+        long first = Long.parseLong(arguments[3]);
+        long count = Long.parseLong(arguments[4]);
+        int steps = Integer.parseInt(arguments[5]);
+        long nanos = Long.parseLong(arguments[6]) * 1_000_000_000;
+        boolean isVerbose = arguments.length > 7;
+        FabricInfo info = TestProviders.info(hints);
+        watch();
+        long start = System.nanoTime();
+        long descriptors = -1;
+        long run = 0;
+        for (long seed = first; seed < first + count && System.nanoTime() - start < nanos; seed++) {
+            begun = System.nanoTime();
+            System.out.println("program " + seed);
+            run(info, threads, seed, steps, isVerbose);
+            if (++run == 20) { // by then everything that libfabric keeps is open
+                descriptors = openDescriptors();
+            }
+        }
+        checkLeaks(descriptors + (arguments[0].contains("ofi_rxm") ? run / 4 : 0));
+        System.out.println("done " + run + " programs in " + (System.nanoTime() - start) / 1_000_000 + " ms");
+        System.exit(0);
+    }
+
+    private static void run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
+        List<String> trace = List.of();
+        try {
+            if (threads == 1) {
+                ModelProgram program = new ModelProgram(info, seed, isVerbose);
+                trace = program.trace;
+                program.run(steps);
+            } else {
+                ModelThreads program = new ModelThreads(info, seed, threads, isVerbose);
+                trace = program.trace;
+                program.run(steps);
+            }
+        } catch (Throwable t) {
+            t.printStackTrace(System.out);
+            trace.stream().skip(Math.max(0, trace.size() - 200)).forEach(step -> System.out.println("  " + step));
+            System.out.println("BROKEN by program " + seed);
+            System.exit(BROKEN);
+        }
+    }
+
+    /** Rule: ofi_rxm keeps a socket of a connection that was under way when its endpoint was closed, now and then. */
+    private static void checkLeaks(long descriptors) {
+        long now = openDescriptors();
+        if (descriptors >= 0 && now > descriptors + DESCRIPTORS_TOLERATED) {
+            System.out.println("BROKEN: " + (now - descriptors) + " file descriptors leak");
+            System.exit(BROKEN);
+        }
+        String files = list("/dev/shm").filter(name -> name.startsWith(ProcessHandle.current().pid() + ":")).toList()
+                .toString();
+        if (!files.equals("[]")) {
+            System.out.println("BROKEN: left in /dev/shm: " + files);
+            System.exit(BROKEN);
+        }
+    }
+
+    private static long openDescriptors() {
+        return list("/proc/self/fd").count();
+    }
+
+    private static Stream<String> list(String folder) {
+        try (Stream<Path> files = Files.list(Path.of(folder))) {
+            return files.map(file -> file.getFileName().toString()).toList().stream();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends a program that hangs, with the stacks of its threads. */
+    private static void watch() {
+        Thread.ofPlatform().daemon().start(() -> {
+            while (System.nanoTime() - begun < LONGEST_PROGRAM_SECONDS * 1_000_000_000) {
+                try {
+                    Thread.sleep(100);
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+            Thread.getAllStackTraces().forEach((thread, frames) -> {
+                System.out.println(thread);
+                Stream.of(frames).forEach(frame -> System.out.println("    " + frame));
+            });
+            System.out.println("BROKEN: the program hangs");
+            Runtime.getRuntime().halt(HUNG);
+        });
+    }
+}

@@ -1,0 +1,125 @@
+/*
+ * The C side of scripts/bench: what io.ofi4j.jmh.compare does through the public API, done through libfabric's own.
+ * Both sides ask for the same objects with the same hints, post and poll in the same order, and obey the same commands.
+ */
+#ifndef BASELINE_H
+#define BASELINE_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+#include <time.h>
+
+/* How many completions one poll takes at most, as in World.java. */
+#define BATCH 16
+/* After how many injects progress is made; a power of two, as in Work.java. */
+#define INJECTS_PER_POLL 16
+/* The most operations in flight. */
+#define MOST_IN_FLIGHT 4096
+#define LETTER_ROOM 64
+
+struct region {
+    char *memory;
+    size_t length;
+    struct fid_mr *registration;
+    void *descriptor;
+    uint64_t base;
+    uint64_t key;
+};
+
+/* What a worker has open: two endpoints that share an address vector, each with a completion queue. */
+struct world {
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *vector;
+    struct fid_cq *queue;
+    struct fid_cq *target_queue;
+    struct fid_ep *source;
+    struct fid_ep *target;
+    struct region local;
+    struct region remote;
+    /* What goes to the other process, and where its letters arrive. */
+    struct region letter;
+    struct region mailbox;
+    fi_addr_t peer;
+    fi_addr_t other;
+    uint64_t other_base;
+    uint64_t other_key;
+    uint64_t sequence;
+
+    uint64_t posted;
+    uint64_t completed;
+    uint64_t arrived;
+    struct fi_context2 contexts[MOST_IN_FLIGHT];
+    void *idle[MOST_IN_FLIGHT];
+    int idle_count;
+    struct fi_cq_data_entry entries[BATCH];
+};
+
+/* Ends the process with one sentence on stdout, which the driver shows. */
+noreturn void fail(const char *call, long status);
+
+/* 0, or -FI_ENODATA where no provider offers that. */
+int open_world(struct world *world, const char *provider, const char *node, enum fi_threading threading,
+               enum fi_progress progress, size_t length);
+void insert_other(struct world *world, const char *address_in_hex, uint64_t base, uint64_t key);
+void print_world(struct world *world);
+void close_world(struct world *world);
+
+/* Runs so many operations; how many nanoseconds that took, or -1 where there is no such work. */
+int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
+
+/* So many exchanges with another process, one after the other; what each took goes to samples, in nanoseconds. */
+int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t count, int64_t *samples);
+/* The other side of that. */
+int pong(struct world *world, const char *work, uint64_t count);
+
+static inline int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Reads a batch of completions, frees their contexts, and counts them; how many there were. */
+static inline long poll_queue(struct world *world, struct fid_cq *queue) {
+    ssize_t count = fi_cq_read(queue, world->entries, BATCH);
+    if (count <= 0) {
+        if (count == -FI_EAGAIN || count == 0)
+            return 0;
+        fail("fi_cq_read", count);
+    }
+    for (ssize_t at = 0; at < count; at++) {
+        void *context = world->entries[at].op_context;
+        /* What a peer's write causes has none of our contexts; its flags differ between providers. */
+        if ((uintptr_t)context - (uintptr_t)world->contexts < sizeof(world->contexts)) {
+            world->completed++;
+            world->idle[world->idle_count++] = context;
+        } else {
+            world->arrived++;
+        }
+    }
+    return count;
+}
+
+static inline void make_progress(struct world *world) {
+    poll_queue(world, world->target_queue);
+    poll_queue(world, world->queue);
+}
+
+static inline void *take_context(struct world *world) {
+    return world->idle[--world->idle_count];
+}
+
+static inline void return_context(struct world *world, void *context) {
+    world->idle[world->idle_count++] = context;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * A worker: obeys commands on stdin, one a line, and answers each with a line on stdout.
+ *
+ *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY THREAD, or absent
+ *     other ADDRESS BASE KEY                         ok
+ *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
+ *     ping WORK UNMEASURED COUNT                     ok 0 NANOSECONDS ...
+ *     pong WORK COUNT                                ok 0
+ *
+ * Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
+ *
+ * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many, and where a
+ * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes a
+ * third to a half longer then. With the thread that part of the difference goes away.
+ */
+#define _GNU_SOURCE
+#include "baseline.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No command takes longer; a worker whose driver is gone must not spin for ever. */
+#define LONGEST_COMMAND 60
+
+noreturn void fail(const char *call, long status) {
+    printf("error %s gave %ld, %s\n", call, status, fi_strerror((int)-status));
+    fflush(stdout);
+    _exit(1);
+}
+
+static noreturn void misunderstood(const char *line) {
+    printf("error not understood: %s\n", line);
+    fflush(stdout);
+    _exit(2);
+}
+
+static enum fi_threading threading_of(const char *name) {
+    if (strcmp(name, "DOMAIN") == 0)
+        return FI_THREAD_DOMAIN;
+    if (strcmp(name, "COMPLETION") == 0)
+        return FI_THREAD_COMPLETION;
+    return strcmp(name, "SAFE") == 0 ? FI_THREAD_SAFE : FI_THREAD_UNSPEC;
+}
+
+static enum fi_progress progress_of(const char *name) {
+    return strcmp(name, "MANUAL") == 0 ? FI_PROGRESS_MANUAL : strcmp(name, "AUTO") == 0 ? FI_PROGRESS_AUTO : FI_PROGRESS_UNSPEC;
+}
+
+static void command_open(struct world *world, const char *line) {
+    char provider[64], node[64], threading[16], progress[16];
+    size_t length;
+    if (sscanf(line, "open %63s %63s %15s %15s %zu", provider, node, threading, progress, &length) != 5)
+        misunderstood(line);
+    int status = open_world(world, provider, strcmp(node, "-") == 0 ? NULL : node, threading_of(threading),
+                            progress_of(progress), length);
+    if (status == 0)
+        print_world(world);
+    else
+        puts("absent");
+}
+
+static void command_other(struct world *world, const char *line) {
+    char address[1025];
+    unsigned long base, key;
+    if (sscanf(line, "other %1024s %lu %lu", address, &base, &key) != 3)
+        misunderstood(line);
+    insert_other(world, address, base, key);
+    puts("ok");
+}
+
+static void command_run(struct world *world, const char *line) {
+    char work[16];
+    size_t size;
+    unsigned long window, count;
+    if (sscanf(line, "run %15s %zu %lu %lu", work, &size, &window, &count) != 4 || window > MOST_IN_FLIGHT ||
+        size * window > world->local.length)
+        misunderstood(line);
+    int64_t time = run_work(world, work, size, window, count);
+    if (time < 0)
+        misunderstood(line);
+    printf("ok %ld 0\n", time);
+}
+
+static void command_ping(struct world *world, const char *line) {
+    char work[16];
+    unsigned long unmeasured, count;
+    if (sscanf(line, "ping %15s %lu %lu", work, &unmeasured, &count) != 3)
+        misunderstood(line);
+    int64_t *samples = calloc(count + 1, sizeof(*samples));
+    if (samples == NULL)
+        fail("calloc", -FI_ENOMEM);
+    memset(samples, 1, count * sizeof(*samples)); /* no page fault while it is measured */
+    if (ping(world, work, unmeasured, count, samples) != 0)
+        misunderstood(line);
+    printf("ok 0");
+    for (unsigned long at = 0; at < count; at++)
+        printf(" %ld", samples[at]);
+    printf("\n");
+    free(samples);
+}
+
+static void command_pong(struct world *world, const char *line) {
+    char work[16];
+    unsigned long count;
+    if (sscanf(line, "pong %15s %lu", work, &count) != 2 || pong(world, work, count) != 0)
+        misunderstood(line);
+    puts("ok 0");
+}
+
+static void *do_nothing(void *unused) {
+    for (;;)
+        pause();
+    return unused;
+}
+
+int main(int argument_count, char **arguments) {
+    struct world *world = calloc(1, sizeof(*world));
+    pthread_t second;
+    bool alone = argument_count > 1 && strcmp(arguments[1], "alone") == 0;
+    if (!alone && pthread_create(&second, NULL, do_nothing, NULL) != 0)
+        fail("pthread_create", -FI_ENOMEM);
+    char *line = NULL;
+    size_t room = 0;
+    if (world == NULL)
+        fail("calloc", -FI_ENOMEM);
+    while (getline(&line, &room, stdin) > 0) {
+        alarm(LONGEST_COMMAND);
+        if (strncmp(line, "open ", 5) == 0)
+            command_open(world, line);
+        else if (world->info == NULL)
+            misunderstood(line);
+        else if (strncmp(line, "other ", 6) == 0)
+            command_other(world, line);
+        else if (strncmp(line, "run ", 4) == 0)
+            command_run(world, line);
+        else if (strncmp(line, "ping ", 5) == 0)
+            command_ping(world, line);
+        else if (strncmp(line, "pong ", 5) == 0)
+            command_pong(world, line);
+        else
+            misunderstood(line);
+        fflush(stdout);
+        alarm(0);
+    }
+    close_world(world);
+    free(world);
+    free(line);
+    return 0;
+}

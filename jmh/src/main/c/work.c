@@ -1,0 +1,132 @@
+#include "baseline.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static void await_completions(struct world *world, uint64_t goal) {
+    while (world->completed < goal) {
+        if (poll_queue(world, world->queue) == 0)
+            poll_queue(world, world->target_queue);
+    }
+}
+
+/* Whether it was accepted; false where there is no room. */
+static inline bool accepted(struct world *world, ssize_t status, void *context, const char *call) {
+    if (status == 0) {
+        world->posted++;
+        return true;
+    }
+    return_context(world, context);
+    if (status != -FI_EAGAIN)
+        fail(call, status);
+    return false;
+}
+
+static inline bool try_write(struct world *world, size_t offset, size_t size) {
+    void *context = take_context(world);
+    return accepted(world,
+                    fi_write(world->source, world->local.memory + offset, size, world->local.descriptor, world->peer,
+                             world->remote.base + offset, world->remote.key, context),
+                    context, "fi_write");
+}
+
+static inline bool try_read(struct world *world, size_t offset, size_t size) {
+    void *context = take_context(world);
+    return accepted(world,
+                    fi_read(world->source, world->local.memory + offset, size, world->local.descriptor, world->peer,
+                            world->remote.base + offset, world->remote.key, context),
+                    context, "fi_read");
+}
+
+static inline bool try_write_data(struct world *world, size_t size, uint64_t data) {
+    void *context = take_context(world);
+    return accepted(world,
+                    fi_writedata(world->source, world->local.memory, size, world->local.descriptor, data, world->peer,
+                                 world->remote.base, world->remote.key, context),
+                    context, "fi_writedata");
+}
+
+static void write_one(struct world *world, size_t size) {
+    while (!try_write(world, 0, size))
+        make_progress(world);
+    await_completions(world, world->posted);
+}
+
+static void write_each(struct world *world, size_t size, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++)
+        write_one(world, size);
+}
+
+static void read_each(struct world *world, size_t size, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++) {
+        while (!try_read(world, 0, size))
+            make_progress(world);
+        await_completions(world, world->posted);
+    }
+}
+
+/* With the target's completion: it, too, is awaited before the next. */
+static void write_data_each(struct world *world, size_t size, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++) {
+        uint64_t goal = world->arrived + 1;
+        while (!try_write_data(world, size, done & 0xff))
+            make_progress(world);
+        await_completions(world, world->posted);
+        while (world->arrived < goal) {
+            if (poll_queue(world, world->target_queue) == 0)
+                poll_queue(world, world->queue);
+        }
+    }
+}
+
+/* A write behind them says that the provider has taken them all. */
+static void inject_each(struct world *world, size_t size, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++) {
+        ssize_t status;
+        while ((status = fi_inject_write(world->source, world->local.memory, size, world->peer, world->remote.base,
+                                         world->remote.key)) == -FI_EAGAIN)
+            make_progress(world);
+        if (status != 0)
+            fail("fi_inject_write", status);
+        if ((done & (INJECTS_PER_POLL - 1)) == 0)
+            make_progress(world);
+    }
+    write_one(world, size);
+}
+
+static void poll_each(struct world *world, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++)
+        poll_queue(world, world->queue);
+}
+
+/* Keeps a window, a power of two, of writes in flight, each with a place of its own. */
+static void stream(struct world *world, size_t size, uint64_t window, uint64_t count) {
+    uint64_t goal = world->posted + count;
+    while (world->completed < goal) {
+        while (world->posted < goal && world->posted - world->completed < window) {
+            if (!try_write(world, (world->posted & (window - 1)) * size, size))
+                break;
+        }
+        if (poll_queue(world, world->queue) == 0)
+            poll_queue(world, world->target_queue);
+    }
+}
+
+int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count) {
+    int64_t start = now();
+    if (strcmp(work, "write") == 0)
+        write_each(world, size, count);
+    else if (strcmp(work, "read") == 0)
+        read_each(world, size, count);
+    else if (strcmp(work, "inject") == 0)
+        inject_each(world, size, count);
+    else if (strcmp(work, "writedata") == 0)
+        write_data_each(world, size, count);
+    else if (strcmp(work, "poll") == 0)
+        poll_each(world, count);
+    else if (strcmp(work, "stream") == 0)
+        stream(world, size, window, count);
+    else
+        return -1;
+    return now() - start;
+}

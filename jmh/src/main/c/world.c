@@ -1,0 +1,162 @@
+#define _GNU_SOURCE
+#include "baseline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define NAME_ROOM 512
+#define SMALLEST_QUEUE 128
+#define LARGEST_QUEUE 4096
+
+static void check(long status, const char *call) {
+    if (status != 0)
+        fail(call, status);
+}
+
+static struct fi_info *make_hints(const char *provider, enum fi_threading threading, enum fi_progress progress) {
+    struct fi_info *hints = fi_allocinfo();
+    if (hints == NULL)
+        fail("fi_allocinfo", -FI_ENOMEM);
+    hints->caps = FI_RMA;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->domain_attr->threading = threading;
+    hints->domain_attr->control_progress = progress;
+    hints->domain_attr->data_progress = progress;
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    hints->fabric_attr->prov_name = strdup(provider); /* freed with the hints */
+    return hints;
+}
+
+/* What the provider offers for the hints; one named in full comes before those that are layered on it. */
+static int find(struct world *world, const char *provider, const char *node, struct fi_info *hints) {
+    uint32_t newest = FI_VERSION(2, 1), version = fi_version() < newest ? fi_version() : newest;
+    struct fi_info *found = NULL;
+    int status = fi_getinfo(version, node, NULL, node == NULL ? 0 : FI_SOURCE, hints, &found);
+    if (status == -FI_ENODATA)
+        return status;
+    check(status, "fi_getinfo");
+    struct fi_info *best = found;
+    for (struct fi_info *each = found; each != NULL; each = each->next) {
+        if (strcmp(each->fabric_attr->prov_name, provider) == 0) {
+            best = each;
+            break;
+        }
+    }
+    world->info = fi_dupinfo(best);
+    fi_freeinfo(found);
+    return 0;
+}
+
+static struct fid_cq *open_queue(struct world *world) {
+    size_t size = world->info->tx_attr->size;
+    size = size < SMALLEST_QUEUE ? SMALLEST_QUEUE : size > LARGEST_QUEUE ? LARGEST_QUEUE : size;
+    struct fi_cq_attr attributes = {.size = 2 * size, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE};
+    struct fid_cq *queue;
+    check(fi_cq_open(world->domain, &attributes, &queue, NULL), "fi_cq_open");
+    return queue;
+}
+
+static struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
+    struct fid_ep *endpoint;
+    check(fi_endpoint(world->domain, world->info, &endpoint, NULL), "fi_endpoint");
+    check(fi_ep_bind(endpoint, &world->vector->fid, 0), "fi_ep_bind");
+    check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    check(fi_enable(endpoint), "fi_enable");
+    return endpoint;
+}
+
+static void open_region(struct world *world, struct region *region, size_t length, uint64_t access, uint64_t key) {
+    if (posix_memalign((void **)&region->memory, PAGE, length) != 0)
+        fail("posix_memalign", -FI_ENOMEM);
+    memset(region->memory, 0, length);
+    region->length = length;
+    check(fi_mr_reg(world->domain, region->memory, length, access, 0, key, 0, &region->registration, NULL), "fi_mr_reg");
+    region->descriptor = fi_mr_desc(region->registration);
+    region->base = world->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)region->memory : 0;
+    region->key = fi_mr_key(region->registration);
+}
+
+static fi_addr_t insert(struct world *world, const void *name) {
+    fi_addr_t address;
+    int inserted = fi_av_insert(world->vector, name, 1, &address, 0, NULL);
+    if (inserted != 1)
+        fail("fi_av_insert", inserted < 0 ? inserted : -FI_EINVAL);
+    return address;
+}
+
+int open_world(struct world *world, const char *provider, const char *node, enum fi_threading threading,
+               enum fi_progress progress, size_t length) {
+    struct fi_info *hints = make_hints(provider, threading, progress);
+    int status = find(world, provider, node, hints);
+    fi_freeinfo(hints);
+    if (status != 0)
+        return status;
+    check(fi_fabric(world->info->fabric_attr, &world->fabric, NULL), "fi_fabric");
+    check(fi_domain(world->fabric, world->info, &world->domain, NULL), "fi_domain");
+    world->queue = open_queue(world);
+    world->target_queue = open_queue(world);
+    enum fi_av_type type = world->info->domain_attr->av_type;
+    struct fi_av_attr attributes = {.type = type == FI_AV_UNSPEC ? FI_AV_TABLE : type};
+    check(fi_av_open(world->domain, &attributes, &world->vector, NULL), "fi_av_open");
+    world->source = open_endpoint(world, world->queue);
+    world->target = open_endpoint(world, world->target_queue);
+    open_region(world, &world->local, length, FI_READ | FI_WRITE, 1);
+    open_region(world, &world->remote, length, FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
+    open_region(world, &world->letter, LETTER_ROOM, FI_WRITE, 3);
+    open_region(world, &world->mailbox, LETTER_ROOM, FI_REMOTE_WRITE, 4);
+    char name[NAME_ROOM];
+    size_t room = sizeof(name);
+    check(fi_getname(&world->target->fid, name, &room), "fi_getname");
+    world->peer = insert(world, name);
+    for (int at = 0; at < MOST_IN_FLIGHT; at++)
+        return_context(world, &world->contexts[at]);
+    return 0;
+}
+
+void print_world(struct world *world) {
+    unsigned char name[NAME_ROOM];
+    size_t length = sizeof(name);
+    check(fi_getname(&world->source->fid, name, &length), "fi_getname");
+    printf("ok %u.%u ", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));
+    for (size_t at = 0; at < length; at++)
+        printf("%02x", name[at]);
+    printf(" %lu %lu %d\n", world->mailbox.base, world->mailbox.key, (int)gettid());
+}
+
+void insert_other(struct world *world, const char *address_in_hex, uint64_t base, uint64_t key) {
+    unsigned char name[NAME_ROOM] = {0};
+    unsigned int byte;
+    for (size_t at = 0; at < NAME_ROOM && sscanf(address_in_hex + 2 * at, "%2x", &byte) == 1; at++)
+        name[at] = (unsigned char)byte;
+    world->other = insert(world, name);
+    world->other_base = base;
+    world->other_key = key;
+}
+
+static void close_object(struct fid *object) {
+    if (object != NULL)
+        check(fi_close(object), "fi_close");
+}
+
+void close_world(struct world *world) {
+    if (world->info == NULL)
+        return;
+    close_object(&world->source->fid);
+    close_object(&world->target->fid);
+    struct region *regions[] = {&world->local, &world->remote, &world->letter, &world->mailbox};
+    for (size_t at = 0; at < sizeof(regions) / sizeof(regions[0]); at++) {
+        close_object(&regions[at]->registration->fid);
+        free(regions[at]->memory);
+    }
+    close_object(&world->vector->fid);
+    close_object(&world->queue->fid);
+    close_object(&world->target_queue->fid);
+    close_object(&world->domain->fid);
+    close_object(&world->fabric->fid);
+    fi_freeinfo(world->info);
+    world->info = NULL;
+}

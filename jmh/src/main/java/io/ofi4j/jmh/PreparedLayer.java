@@ -1,0 +1,41 @@
+package io.ofi4j.jmh;
+
+import io.ofi4j.OperationFlag;
+import io.ofi4j.RmaMessage;
+
+/** The public API with operations that were prepared once and are posted again and again. */
+public class PreparedLayer extends PublicLayer {
+    private RmaMessage transfer;
+    private RmaMessage inject;
+
+    @Override
+    void open() {
+        super.open();
+        transfer = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer);
+        inject = rma.message().local(local, 0, size).remote(remote, 0, size).peer(peer).flags(OperationFlag.INJECT);
+    }
+
+    @Override
+    public long write() {
+        while (!transfer.tryWrite(TOKEN)) {
+            makeProgress();
+        }
+        return await();
+    }
+
+    @Override
+    public long read() {
+        while (!transfer.tryRead(TOKEN)) {
+            makeProgress();
+        }
+        return await();
+    }
+
+    /** Unlike a plain inject this gives a completion, which the next progress takes. */
+    @Override
+    void postInject() {
+        while (!inject.tryWrite(TOKEN)) {
+            makeProgress();
+        }
+    }
+}

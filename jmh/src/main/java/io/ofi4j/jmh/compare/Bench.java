@@ -1,0 +1,213 @@
+package io.ofi4j.jmh.compare;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.LibfabricNotFoundException;
+import io.ofi4j.Version;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench}: the public API beside C. */
+@Command(name = "bench", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
+        description = "Measures ofi4j's public API beside a C program that does the same, in turns, and prints one table. "
+                + "It takes five minutes.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:something could not be measured; a sentence on stderr says why",
+                "2:the command line is wrong; one sentence on stderr says where"})
+public final class Bench implements Callable<Integer> {
+    private static final double SECONDS = 300;
+    private static final double QUICK_SECONDS = 38;
+    private static final double PEERS_SHARE = 0.1;
+    private static final double FEWEST_SECONDS = 1;
+    private static final double MOST_SECONDS = 36_000;
+
+    @Option(names = "--quick",
+            description = "End within 50 seconds: without sockets and udp;ofi_rxd, unless named, and "
+                    + "with wider quartiles.")
+    private boolean quick;
+
+    @Option(names = "--seconds", paramLabel = "SECONDS", description = "Measure for about so long.")
+    private Double seconds;
+
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "Measure this provider only; may be given "
+            + "more than once. Without it: shm, tcp;ofi_rxm, net (tcp on libfabric 2.x), sockets and udp;ofi_rxd.")
+    private List<String> providers = List.of();
+
+    @Option(names = {"-w", "--work"}, paramLabel = "NAME",
+            description = "Measure this work only; may be given more than "
+                    + "once: ${COMPLETION-CANDIDATES}. Without it, all.",
+            completionCandidates = Works.class)
+    private List<String> works = List.of();
+
+    @Option(names = "--json", paramLabel = "FILE",
+            description = "Write each row as a JSON object on a line of its own.")
+    private Path json;
+
+    @Option(names = "--charts", paramLabel = "FOLDER",
+            description = "Draw the percentiles of the exchanges between two "
+                    + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files.")
+    private Path chartsFolder;
+
+    @Option(names = "--idle-thread",
+            description = "Give the C side a second thread that does nothing, as a JVM has many: "
+                    + "system calls take longer where a process has more than one.")
+    private boolean idleThread;
+
+    @Option(names = "--peers",
+            description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
+    private boolean peers;
+
+    @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
+            + "operations in flight and threads, over shm or the provider that -p names.")
+    private boolean scale;
+
+    @Spec
+    private CommandSpec spec;
+
+    private final List<Row> rows = new ArrayList<>();
+    private boolean failed;
+
+    /**
+     * Runs the command and ends the process.
+     *
+     * @param arguments the command line
+     */
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** {@return the command, ready to be executed} */
+    static CommandLine commandLine() {
+        return new CommandLine(new Bench()).setExecutionExceptionHandler((failure, command, parsed) -> {
+            sentence(command, failure);
+            return command.getCommandSpec().exitCodeOnExecutionException();
+        }).setParameterExceptionHandler((failure, arguments) -> {
+            sentence(failure.getCommandLine(), failure);
+            return failure.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
+        });
+    }
+
+    private static void sentence(CommandLine command, Exception failure) {
+        PrintWriter err = command.getErr();
+        err.println("bench: " + failure.getMessage());
+        if (!(failure instanceof BenchFailure || failure instanceof ParameterException
+                || failure instanceof FabricException || failure instanceof LibfabricNotFoundException)) {
+            failure.printStackTrace(err); // this should not have happened
+        }
+        err.flush();
+    }
+
+    @Override
+    public Integer call() {
+        if (seconds != null && !(seconds >= FEWEST_SECONDS && seconds <= MOST_SECONDS)) {
+            throw new ParameterException(spec.commandLine(), "--seconds takes a number from 1 to 36000");
+        }
+        if (seconds != null && quick) {
+            throw new ParameterException(spec.commandLine(), "--quick says how long: leave --seconds out");
+        }
+        for (String work : works) {
+            if (!Works.NAMES.contains(work)) {
+                throw new ParameterException(spec.commandLine(),
+                        "there is no work '" + work + "', only " + String.join(", ", Works.NAMES));
+            }
+        }
+        if (scale) {
+            return Scale.run(providers.isEmpty() ? List.of("shm") : providers);
+        }
+        requireWritable();
+        Version version = Libfabric.load().version();
+        List<String> chosen = providers.isEmpty() ? software(version.major() >= 2, quick) : providers;
+        requireThere(chosen);
+        PrintWriter out = spec.commandLine().getOut();
+        Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
+        Conditions.print(out, version.toString(), !idleThread);
+        try (Baseline baseline = Baseline.compile()) {
+            Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
+            boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
+            compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
+            if (withPeers) {
+                new Peers(out).run(plan);
+            }
+        }
+        write();
+        return failed ? 1 : 0;
+    }
+
+    private static List<String> software(boolean two, boolean quick) {
+        String tcp = two ? "tcp" : "net";
+        return quick
+                ? List.of("shm", "tcp;ofi_rxm", tcp)
+                : List.of("shm", "tcp;ofi_rxm", tcp, "sockets", "udp;ofi_rxd");
+    }
+
+    private static void requireThere(List<String> chosen) {
+        List<String> there = Libfabric.load().providers();
+        for (String provider : chosen) {
+            if (!there.contains(provider)) {
+                throw new BenchFailure(
+                        "no provider '" + provider + "' can be used on this machine, only " + String.join(", ", there));
+            }
+        }
+    }
+
+    private void compare(Plan plan, List<String> chosen, String libfabric, Baseline baseline, Charts charts) {
+        PrintWriter out = spec.commandLine().getOut();
+        List<String> models = new ArrayList<>();
+        Table table = new Table(out);
+        table.header();
+        for (int at = 0; at < chosen.size(); at++) {
+            String provider = chosen.get(at);
+            Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
+                    new Works(works, charts != null));
+            try {
+                List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
+                        found -> models.add(provider + ": " + found), row -> {
+                            rows.add(row);
+                            table.row(row);
+                        });
+                if (charts != null) {
+                    duels.forEach(duel -> charts.latency(libfabric, provider, duel));
+                    charts.bandwidth(libfabric, provider, rows);
+                }
+            } catch (BenchFailure e) {
+                failed = true;
+                sentence(spec.commandLine(), e);
+            }
+        }
+        models.forEach(out::println);
+        out.flush();
+    }
+
+    /** Before anything is measured. */
+    private void requireWritable() {
+        if (json != null) {
+            writeLines(List.of());
+        }
+    }
+
+    private void write() {
+        if (json != null) {
+            writeLines(rows.stream().map(Row::json).toList());
+        }
+    }
+
+    private void writeLines(List<String> lines) {
+        try {
+            Files.write(json, lines, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new BenchFailure("cannot write to " + json + ": " + e.getClass().getSimpleName(), e);
+        }
+    }
+}

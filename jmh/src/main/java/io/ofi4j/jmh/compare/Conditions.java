@@ -1,0 +1,45 @@
+package io.ofi4j.jmh.compare;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Prints under which conditions is measured. */
+final class Conditions {
+    private Conditions() {
+    }
+
+    static void print(PrintWriter out, String libfabric, boolean alone) {
+        out.printf(Locale.ROOT, "libfabric %s on %s, Linux %s, %d cores, %s, load %.2f%n", libfabric, system(),
+                System.getProperty("os.version"), Runtime.getRuntime().availableProcessors(),
+                value("/proc/cpuinfo", "model name").orElse(System.getProperty("os.arch")),
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+        out.printf("C: %s %s; Java: %s %s, default options, all checks on%n", Baseline.compilerVersion(),
+                String.join(" ", Baseline.OPTIONS), System.getProperty("java.vm.name"),
+                System.getProperty("java.vm.version"));
+        out.printf(
+                "one thread works in each process, spinning, tied to a processor%s; polls of at most %d; slices of about 4 ms in turns; "
+                        + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",
+                alone ? ", and C has no other" : "", World.BATCH);
+        out.flush();
+    }
+
+    private static String system() {
+        return value("/etc/os-release", "PRETTY_NAME").orElse("Linux");
+    }
+
+    /** The value of a line such as {@code name = "value"}. */
+    private static Optional<String> value(String file, String name) {
+        try (Stream<String> lines = Files.lines(Path.of(file))) {
+            return lines.filter(line -> line.startsWith(name)).findFirst()
+                    .map(line -> line.substring(name.length()).replaceFirst("^\\s*[:=]\\s*", "").replace("\"", ""));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.ofi4j.jmh.compare;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/** The workers of both sides for one provider. */
+final class Contest implements AutoCloseable {
+    private static final String LOOPBACK = "127.0.0.1";
+    /** Where an answer to "open" names the thread. */
+    private static final int THREAD = 5;
+
+    private final Deque<Worker> workers = new ArrayDeque<>();
+    private final String provider;
+    private final List<String> baseline;
+    private final Models models;
+    private final Worker c;
+    private final Worker java;
+    private final String[] cOpened;
+    private final String[] javaOpened;
+
+    /** Starts a worker of each side, with the fastest models that the provider has. */
+    Contest(String provider, int libfabricMajor, List<String> baseline) {
+        this.provider = provider;
+        this.baseline = baseline;
+        try {
+            java = startJava();
+            c = startC();
+            Models found = null;
+            String[] answer = null;
+            for (Models each : Models.toTry(provider, libfabricMajor)) {
+                answer = java.ask(open(each));
+                if (answer[0].equals("ok")) {
+                    found = each;
+                    break;
+                }
+            }
+            if (found == null) {
+                throw new BenchFailure(String.join(" ", List.of(answer).subList(1, answer.length)));
+            }
+            models = found;
+            javaOpened = answer;
+            cOpened = open(c);
+            Processors.first(javaOpened[THREAD]);
+            Processors.first(cOpened[THREAD]);
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private String open(Models which) {
+        String node = provider.startsWith("shm") ? "-" : LOOPBACK;
+        return "open " + provider + " " + node + " " + which.threading() + " " + which.progress() + " " + Job.REGION;
+    }
+
+    private String[] open(Worker worker) {
+        String[] answer = worker.ask(open(models));
+        if (!answer[0].equals("ok")) {
+            throw new BenchFailure("provider " + provider + " offers " + models + " to one side and not to the other");
+        }
+        return answer;
+    }
+
+    private Worker startC() {
+        return started(new Worker("the C side of " + provider, baseline));
+    }
+
+    private Worker startJava() {
+        return started(new Worker("the Java side of " + provider, Jvm.command(JavaWorker.class)));
+    }
+
+    private Worker started(Worker worker) {
+        workers.push(worker);
+        return worker;
+    }
+
+    Models models() {
+        return models;
+    }
+
+    Worker c() {
+        return c;
+    }
+
+    Worker java() {
+        return java;
+    }
+
+    /** Starts a second C worker, and makes the two known to each other. */
+    Worker otherC() {
+        return acquainted(c, cOpened, startC());
+    }
+
+    /** Starts a second Java worker, and makes the two known to each other. */
+    Worker otherJava() {
+        return acquainted(java, javaOpened, startJava());
+    }
+
+    private Worker acquainted(Worker first, String[] opened, Worker second) {
+        String[] openedBySecond = open(second);
+        second.ask(other(opened));
+        first.ask(other(openedBySecond));
+        Processors.second(openedBySecond[THREAD]);
+        return second;
+    }
+
+    private static String other(String[] opened) {
+        return "other " + opened[2] + " " + opened[3] + " " + opened[4];
+    }
+
+    @Override
+    public void close() {
+        while (!workers.isEmpty()) {
+            workers.pop().close();
+        }
+    }
+}

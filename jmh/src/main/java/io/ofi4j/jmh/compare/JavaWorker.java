@@ -1,0 +1,114 @@
+package io.ofi4j.jmh.compare;
+
+import com.sun.management.ThreadMXBean;
+import io.ofi4j.Access;
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.FabricHints;
+import io.ofi4j.Libfabric;
+import io.ofi4j.NoProviderException;
+import io.ofi4j.ProgressModel;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.ThreadingModel;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/**
+ * The Java side of the comparison: obeys the commands that {@code main.c} describes, through the public API. The second number
+ * of an answer is how many bytes the thread has allocated meanwhile.
+ */
+final class JavaWorker {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private World world;
+    private Work work;
+    private Exchange exchange;
+
+    private JavaWorker() {
+    }
+
+    /** Obeys until stdin ends. */
+    public static void main(String[] arguments) throws InterruptedException {
+        JavaWorker worker = new JavaWorker();
+        Commands.obey(worker::obey);
+        if (worker.world != null) {
+            worker.world.close();
+        }
+    }
+
+    private String obey(String[] words) {
+        return switch (words[0]) {
+            case "open" -> open(words);
+            case "other" -> other(words);
+            case "run" -> run(words);
+            case "ping" -> ping(words);
+            case "pong" -> pong(words);
+            default -> throw new IllegalArgumentException("not understood: " + words[0]);
+        };
+    }
+
+    private String open(String[] words) {
+        ProgressModel progress = ProgressModel.valueOf(words[4]);
+        FabricHints hints = FabricHints.rma().provider(words[1]).threading(ThreadingModel.valueOf(words[3]))
+                .controlProgress(progress).dataProgress(progress);
+        try {
+            world = new World(words[2].equals("-") ? hints : hints.source(words[2], null), Long.parseLong(words[5]));
+        } catch (NoProviderException e) {
+            return "absent " + e.getMessage();
+        }
+        work = new Work(world);
+        exchange = new Exchange(world);
+        RemoteRegion mailbox = world.mailbox.remote();
+        return "ok " + Libfabric.load().version() + " " + HexFormat.of().formatHex(world.source.address().toBytes())
+                + " " + mailbox.base() + " " + Long.toUnsignedString(mailbox.key()) + " " + threadId();
+    }
+
+    /** What Linux calls this thread. */
+    private static String threadId() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString();
+        } catch (IOException e) {
+            return "0";
+        }
+    }
+
+    private String other(String[] words) {
+        world.insertOther(EndpointAddress.of(HexFormat.of().parseHex(words[1])),
+                new RemoteRegion(Long.parseLong(words[2]), World.LETTER_ROOM, Long.parseUnsignedLong(words[3]),
+                        Access.REMOTE_WRITE.bit()));
+        return "ok";
+    }
+
+    private String run(String[] words) {
+        long size = Long.parseLong(words[2]);
+        long window = Long.parseLong(words[3]);
+        long count = Long.parseLong(words[4]);
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        long time = work.run(words[1], size, window, count);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        return "ok " + time + " " + allocated;
+    }
+
+    private String ping(String[] words) {
+        long[] samples = new long[Integer.parseInt(words[3])];
+        Arrays.fill(samples, 1); // no page fault while it is measured
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        exchange.ping(words[1], Long.parseLong(words[2]), samples);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        StringBuilder answer = new StringBuilder("ok ").append(allocated);
+        for (long sample : samples) {
+            answer.append(' ').append(sample);
+        }
+        return answer.toString();
+    }
+
+    private String pong(String[] words) {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        exchange.pong(words[1], Long.parseLong(words[2]));
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        return "ok " + allocated;
+    }
+}

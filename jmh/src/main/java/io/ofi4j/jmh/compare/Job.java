@@ -1,0 +1,42 @@
+package io.ofi4j.jmh.compare;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Something to measure within one process.
+ *
+ * @param operation what the user reads
+ * @param work what the workers call it
+ * @param size how many bytes an operation moves
+ * @param window how many operations are in flight
+ */
+record Job(String operation, String work, long size, long window) {
+    /** How many bytes the workers' regions have. */
+    static final long REGION = 16 << 20;
+
+    private static final int SMALL = 8;
+    private static final int RATE_WINDOW = 64;
+    private static final int BANDWIDTH_WINDOW = 16;
+    private static final List<Long> BANDWIDTHS = List.of(64L << 10, 1L << 20);
+    private static final List<Long> ALL_BANDWIDTHS = List.of(256L, 1L << 10, 4L << 10, 16L << 10, 64L << 10, 256L << 10,
+            1L << 20);
+
+    /** {@return everything, with the bandwidth at more sizes where a picture is to be drawn of it} */
+    static List<Job> all(boolean manySizes) {
+        List<Job> jobs = new ArrayList<>();
+        for (String work : List.of("write", "read", "inject", "writedata", "poll")) {
+            jobs.add(new Job(work, work, work.equals("poll") ? 0 : SMALL, 1));
+        }
+        jobs.add(new Job("rate", "stream", SMALL, RATE_WINDOW));
+        for (long size : manySizes ? ALL_BANDWIDTHS : BANDWIDTHS) {
+            jobs.add(new Job("bandwidth", "stream", size, BANDWIDTH_WINDOW));
+        }
+        return jobs;
+    }
+
+    /** {@return the command that has a worker run so many operations} */
+    String command(long count) {
+        return "run " + work + " " + size + " " + window + " " + count;
+    }
+}

@@ -1,0 +1,32 @@
+package io.ofi4j.jmh.compare;
+
+import io.ofi4j.ProgressModel;
+import io.ofi4j.ThreadingModel;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The threading and progress that both sides ask for.
+ *
+ * @param threading who serialises calls
+ * @param progress who makes progress
+ */
+record Models(ThreadingModel threading, ProgressModel progress) {
+    /** {@return what to try for a provider, the fastest first} */
+    static List<Models> toTry(String provider, int libfabricMajor) {
+        boolean completion = libfabricMajor >= 2 && provider.equals("tcp");
+        List<Models> models = new ArrayList<>();
+        for (ThreadingModel threading : List.of(completion ? ThreadingModel.COMPLETION : ThreadingModel.DOMAIN,
+                ThreadingModel.SAFE)) {
+            for (ProgressModel progress : List.of(ProgressModel.MANUAL, ProgressModel.UNSPECIFIED)) {
+                models.add(new Models(threading, progress));
+            }
+        }
+        return models;
+    }
+
+    @Override
+    public String toString() {
+        return "threading " + threading + ", progress " + progress;
+    }
+}

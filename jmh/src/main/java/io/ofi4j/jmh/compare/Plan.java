@@ -1,0 +1,39 @@
+package io.ofi4j.jmh.compare;
+
+/** Divides the time that there is among what is still to be done. */
+final class Plan {
+    /** What two processes do is longer than what one does: slower, and its rare delays are asked for. */
+    static final int EXCHANGE_WEIGHT = 2;
+
+    private static final double WARM_UP = 0.35;
+
+    private final long end;
+
+    private Plan(long end) {
+        this.end = end;
+    }
+
+    /** {@return a plan for so much time from now on} */
+    static Plan of(double seconds) {
+        return new Plan(System.nanoTime() + (long) (seconds * 1e9));
+    }
+
+    /** {@return a plan for a part, from 0 to 1, of what is left} */
+    Plan part(double part) {
+        return new Plan(System.nanoTime() + (long) (left() * part));
+    }
+
+    private long left() {
+        return Math.max(0, end - System.nanoTime());
+    }
+
+    /** {@return for how many nanoseconds to warm up each of so many things, all of which are measured later} */
+    long warmUp(int things) {
+        return (long) (left() * WARM_UP / things);
+    }
+
+    /** {@return for how many nanoseconds to do the first of so many things} */
+    long turn(int things) {
+        return left() / things;
+    }
+}

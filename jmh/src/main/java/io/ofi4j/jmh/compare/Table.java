@@ -1,0 +1,43 @@
+package io.ofi4j.jmh.compare;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/** Prints the rows as they come. */
+final class Table {
+    private static final String FORMAT = "%-28s %-11s %9s %11s %11s %7s  %-15s %7s  %s%n";
+
+    private final PrintWriter out;
+
+    Table(PrintWriter out) {
+        this.out = out;
+    }
+
+    void header() {
+        out.printf(Locale.ROOT, FORMAT, "work", "provider", "libfabric", "C ns", "Java ns", "ratio", "quartiles",
+                "B/op", "goal");
+        out.flush();
+    }
+
+    void row(Row row) {
+        out.printf(Locale.ROOT, FORMAT, name(row), row.provider(), row.libfabric(), number(row.cNs()),
+                number(row.javaNs()), String.format(Locale.ROOT, "%.3f", row.ratio()),
+                String.format(Locale.ROOT, "%.3f to %.3f", row.lowerQuartile(), row.upperQuartile()),
+                String.format(Locale.ROOT, "%.2f", row.allocBytes()),
+                Goal.of(row).map(goal -> goal.verdict(row)).orElse(""));
+        out.flush();
+    }
+
+    private static String number(double nanoseconds) {
+        return String.format(Locale.ROOT, "%.1f", nanoseconds);
+    }
+
+    private static String name(Row row) {
+        return row.operation() + (row.size() > 0 ? " " + size(row.size()) : "")
+                + (row.window() > 1 ? ", window " + row.window() : "");
+    }
+
+    private static String size(long bytes) {
+        return bytes >= 1 << 20 ? (bytes >> 20) + " MiB" : bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
+    }
+}

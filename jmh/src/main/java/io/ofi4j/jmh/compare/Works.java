@@ -1,0 +1,48 @@
+package io.ofi4j.jmh.compare;
+
+import java.util.Iterator;
+import java.util.List;
+
+/** What can be measured, and what of it was asked for. */
+final class Works implements Iterable<String> {
+    /** What one process does, then what two do. */
+    static final List<String> NAMES = List.of("write", "read", "inject", "writedata", "poll", "rate", "bandwidth",
+            "pingpong-write", "pingpong-writedata");
+
+    private static final String EXCHANGE = "pingpong-";
+
+    private final List<String> wanted;
+    private final boolean manySizes;
+
+    /** For picocli, which wants the names. */
+    Works() {
+        this(List.of(), false);
+    }
+
+    /**
+     * What was asked for.
+     *
+     * @param wanted of {@link #NAMES}, or nothing for all
+     * @param manySizes whether the bandwidth is measured at many sizes
+     */
+    Works(List<String> wanted, boolean manySizes) {
+        this.wanted = wanted.isEmpty() ? NAMES : wanted;
+        this.manySizes = manySizes;
+    }
+
+    /** {@return what one process does} */
+    List<Job> jobs() {
+        return Job.all(manySizes).stream().filter(job -> wanted.contains(job.operation())).toList();
+    }
+
+    /** {@return what two processes do, as the workers call it} */
+    List<String> exchanges() {
+        return NAMES.stream().filter(name -> name.startsWith(EXCHANGE) && wanted.contains(name))
+                .map(name -> name.substring(EXCHANGE.length())).toList();
+    }
+
+    @Override
+    public Iterator<String> iterator() {
+        return NAMES.iterator();
+    }
+}

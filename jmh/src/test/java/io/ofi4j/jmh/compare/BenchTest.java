@@ -1,0 +1,90 @@
+package io.ofi4j.jmh.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.ofi4j.Libfabric;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Runs the comparison for moments, so that it cannot rot. What it measures means nothing. */
+class BenchTest {
+    private static final int ONE_PROCESS = 8;
+    private static final int TWO_PROCESSES = 2;
+    private static final int PERCENTILES = 3;
+
+    @TempDir
+    private Path folder;
+
+    private record Run(int exitCode, String out, String err) {
+        static Run of(String... arguments) {
+            StringWriter out = new StringWriter();
+            StringWriter err = new StringWriter();
+            int exitCode = Bench.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
+                    .execute(arguments);
+            return new Run(exitCode, out.toString(), err.toString());
+        }
+
+        void failed(int expectedExitCode, String... words) {
+            assertThat(err.strip().lines()).hasSize(1);
+            assertThat(err).startsWith("bench: ").contains(words);
+            assertThat(exitCode).isEqualTo(expectedExitCode);
+        }
+    }
+
+    @Test
+    void everyWorkIsMeasuredOnBothSidesAndWrittenAsRows() throws IOException {
+        Path file = folder.resolve("rows.json");
+        Run run = Run.of("--seconds", "1", "-p", "shm", "--json", file.toString());
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        List<String> lines = Files.readAllLines(file);
+        assertThat(lines).hasSize(ONE_PROCESS + TWO_PROCESSES * PERCENTILES).allSatisfy(line -> {
+            JsonObject row = JsonParser.parseString(line).getAsJsonObject();
+            assertThat(row.keySet()).containsExactly("libfabric", "provider", "operation", "size", "window", "cNs",
+                    "javaNs", "ratio", "allocBytes");
+            assertThat(row.get("libfabric").getAsString()).isEqualTo(Libfabric.load().version().toString());
+            assertThat(row.get("provider").getAsString()).isEqualTo("shm");
+            assertThat(row.get("cNs").getAsDouble()).isPositive();
+            assertThat(row.get("javaNs").getAsDouble()).isPositive();
+            assertThat(row.get("ratio").getAsDouble()).isPositive();
+            assertThat(row.get("allocBytes").getAsDouble()).isNotNegative();
+        });
+        assertThat(run.out).contains("C: ", "Java: ", "work  ", "bandwidth 1 MiB, window 16",
+                "pingpong-write-p99.9 8 B", "shm: threading DOMAIN, progress MANUAL");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})
+    void otherProvidersCompleteOnBothSides(String provider) {
+        Run run = Run.of("--seconds", "1", "-p", provider, "-w", "writedata", "-w", "pingpong-writedata");
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out).contains("writedata 8 B", "pingpong-writedata-p50 8 B").doesNotContain("poll  ");
+    }
+
+    @Test
+    void aProviderThatIsNotThereIsNamedBesideThoseThatAre() {
+        Run.of("-p", "carrier-pigeon").failed(1, "'carrier-pigeon'", "shm");
+    }
+
+    @Test
+    void badOptionsAreNamed() {
+        Run.of("--seconds", "never").failed(2, "--seconds");
+        Run.of("--seconds", "0").failed(2, "--seconds");
+        Run.of("--seconds", "NaN").failed(2, "--seconds");
+        Run.of("--seconds", "5", "--quick").failed(2, "--quick");
+        Run.of("--slowly").failed(2, "--slowly");
+        Run.of("-w", "nap").failed(2, "'nap'", "write");
+        Run.of("--json", folder.resolve("no/such/folder").toString()).failed(1, "no/such/folder");
+    }
+}
