@@ -44,6 +44,6 @@
  * {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused}, {@code ConnectionEnded},
  * {@code CompletionError}, {@code FabricException}, {@code SlowPost} (an operation that waited for room; 1 ms or longer) and
  * {@code SlowWait} (10 ms or longer). A post or poll that need not wait gives none. The module {@code jdk.jfr} is optional: a
- * program on the module path that requires it nowhere needs {@code --add-modules jdk.jfr}.
+ * runtime made without it works, and tells nothing.
  */
 package io.ofi4j;
