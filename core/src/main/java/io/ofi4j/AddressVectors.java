@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Out;
 
 /** Opens address vectors, and refuses what a provider would misunderstand. */
@@ -18,6 +19,10 @@ final class AddressVectors {
                 new DomainOps.VectorAttributes(type.value(), count(info, attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
                         attributes.isReadOnly()));
+        if (out.status() == -Errno.ENOSYS) {
+            throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
+                    + ": bind an event queue to its endpoints, and connect them");
+        }
         FabricException.check(out.status(), "fi_av_open", info.provider());
         return new AddressVector(domain, out.handle(), attributes.type(type));
     }

@@ -44,6 +44,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** What is read while something else is done. */
     private final CqOps asideOps;
     private final BoundEndpoints endpoints = new BoundEndpoints();
+    private final ReceivesForData dataReceives = new ReceivesForData();
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     private final BlockingRead blocking;
@@ -104,6 +105,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     Domain domain() {
         return domain;
+    }
+
+    ReceivesForData dataReceives() {
+        return dataReceives;
     }
 
     BoundEndpoints endpoints() {
@@ -184,10 +189,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             } else {
                 long found = batch.fi_cq_read(Math.min(limit, BATCH));
                 if (found == 1 && isPlain(handler)) { // as mostly; without loops, and the batch is free before the handler runs
-                    int slot = contexts.slotOf(batch.context(0));
+                    long context = batch.context(0);
+                    int slot = contexts.slotOf(context);
                     single = !contexts.isSilent(slot);
                     completed++;
-                    token = complete(slot);
+                    token = complete(slot, context);
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
@@ -374,12 +380,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         completed += count;
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
-            int slot = contexts.slotOf(batch.context(entry));
+            long context = batch.context(entry);
+            int slot = contexts.slotOf(context);
             if (!contexts.isSilent(slot)) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, complete(slot));
+                batch.context(wanted++, complete(slot, context));
             } else {
-                complete(slot);
+                complete(slot, context);
             }
         }
         return wanted;
@@ -413,8 +420,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Frees a slot, or none where it is -1; its token. */
-    private long complete(int slot) {
+    private long complete(int slot, long context) {
         if (slot < 0) {
+            dataReceives.completed(context);
             return CompletionHandler.NO_TOKEN;
         }
         long token = contexts.token(slot);
@@ -427,9 +435,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             throw FabricException.of(status, "fi_cq_read", handle.provider());
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
-        if (entry != null) {
+        if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            putAside(CompletionError.of(complete(contexts.slotOf(entry.context())), entry, handle.provider()));
+            putAside(CompletionError.of(complete(contexts.slotOf(entry.context()), entry.context()), entry,
+                    handle.provider()));
         }
     }
 
@@ -554,9 +563,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
         completed += count;
         for (int entry = 0; entry < count; entry++) {
-            int slot = contexts.slotOf(asideOps.context(entry));
+            long context = asideOps.context(entry);
+            int slot = contexts.slotOf(context);
             boolean wanted = !contexts.isSilent(slot);
-            long token = complete(slot);
+            long token = complete(slot, context);
             if (wanted) {
                 kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
                         asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
@@ -629,6 +639,27 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             while (!closed && readAside()) {
                 blocking.wake();
             }
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
+    void requireRoomForReceives(Endpoint endpoint, int count) {
+        guard.enterAsAnyone();
+        try {
+            dataReceives.requireRoom(this, endpoint, count);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** After an endpoint was closed: nothing writes to the contexts of its receives any more. */
+    void forgetReceives(Endpoint endpoint) {
+        drain();
+        guard.enterAsAnyone();
+        try {
+            dataReceives.forget(endpoint);
         } finally {
             guard.exit();
         }

@@ -6,6 +6,7 @@ import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.EpOps;
 import io.ofi4j.internal.Handle;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How an endpoint of type {@link EndpointType#MSG} comes to its one peer; fi_cm(3). Handed out by {@link Endpoint#connection}.
@@ -77,8 +78,17 @@ public final class Connection {
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }
+        requireReachable(address);
         begin(data);
         ended(CmOps.fi_connect(handle, bytes, data), "fi_connect");
+    }
+
+    /** The verbs provider connects to the destination that the endpoint was opened for, whatever address it is given. */
+    private void requireReachable(EndpointAddress address) {
+        if (Verbs.isConnected(endpoint.info()) && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+            throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
+                    + ": open an endpoint with FabricInfo.withDestination(address)");
+        }
     }
 
     /**
@@ -267,7 +277,11 @@ public final class Connection {
     }
 
     Event wasShutDown() {
+        boolean byPeer = state == State.CONNECTED;
         disconnect();
+        if (byPeer && Verbs.isConnected(endpoint.info())) {
+            CmOps.fi_shutdown(handle); // the answer, without which the peer's end learns of it after half a minute
+        }
         return new Event.ShutDown(endpoint);
     }
 

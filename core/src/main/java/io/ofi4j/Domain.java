@@ -3,7 +3,6 @@ package io.ofi4j;
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
@@ -151,7 +150,8 @@ public final class Domain implements AutoCloseable {
      * @param attributes what it shall be like
      * @return the vector, to be closed by the caller before this domain
      * @throws IllegalArgumentException if it is to be shared and has no count, or read-only and has no name
-     * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors
+     * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors, or has none at all, since its
+     *         endpoints are connected
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
      */
@@ -179,6 +179,8 @@ public final class Domain implements AutoCloseable {
      * @return the endpoint, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
+     * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
+     *         info has none
      * @throws IllegalStateException if this domain is closed
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
@@ -188,6 +190,7 @@ public final class Domain implements AutoCloseable {
             throw new UnsupportedOperationException(
                     "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
         }
+        Verbs.requireDestination(endpointInfo);
         return openEndpoint(endpointInfo, endpointInfo.handle(), null);
     }
 
@@ -216,7 +219,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private Endpoint openEndpoint(FabricInfo endpointInfo, InfoHandle infoHandle, ConnectionRequest request) {
-        Out out = DomainOps.fi_endpoint(handle, infoHandle);
+        Out out = DomainOps.fi_endpoint(handle, Verbs.withReceives(endpointInfo, infoHandle));
         FabricException.check(out.status(), "fi_endpoint", endpointInfo.provider());
         Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber(), request);
         children.add(endpoint);

@@ -285,6 +285,7 @@ public final class Endpoint implements AutoCloseable {
             }
             vector.prepare(transmitQueue);
         }
+        receiveQueue.requireRoomForReceives(this, Verbs.receives(info));
         queues().forEach(queue -> counters.requireOwnerOf(queue.guard));
         domain.undisturbed(vector, queues(), () -> counters.undisturbed(this::bindAndEnable));
         if (isMsg()) {
@@ -328,9 +329,18 @@ public final class Endpoint implements AutoCloseable {
         if (info.provider().contains("ofi_rxm") && !counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
-        FabricException.check(FidOps.fi_enable(handle), "fi_enable", info.provider());
+        int status = FidOps.fi_enable(handle);
+        if (status < 0 && hasNativeVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
+            closedNatively = true;
+            FidOps.fi_close(handle);
+            closeWriteCounter();
+        }
+        FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         queues().forEach(CompletionQueue::enabled);
+        if (Verbs.receives(info) > 0) {
+            receiveQueue.dataReceives().post(this, handle, Verbs.receives(info));
+        }
     }
 
     /**
@@ -574,13 +584,22 @@ public final class Endpoint implements AutoCloseable {
         } else {
             status = hasNativeVector ? closeUndisturbed() : isMsg() ? FidOps.fi_close(handle) : closeWithoutVector();
         }
-        if (writeCounter != null && status == 0) {
-            FidOps.fi_close(writeCounter);
+        if (status == 0) {
+            closeWriteCounter();
         }
         if (transmitQueue != null) {
             transmitQueue.cancel(this);
         }
+        if (enabled && Verbs.receives(info) > 0 && status == 0) {
+            receiveQueue.forgetReceives(this);
+        }
         return status;
+    }
+
+    private void closeWriteCounter() {
+        if (writeCounter != null) {
+            FidOps.fi_close(writeCounter);
+        }
     }
 
     private void closeAlias() {

@@ -130,6 +130,21 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
+    /** Makes progress unless somebody else is at it, or may not. */
+    void tryProgress() {
+        if (lock.tryLock()) {
+            try {
+                if (!closed) {
+                    pump(0);
+                }
+            } catch (WrongThreadException e) {
+                return; // of one of its endpoints, whose thread will
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
     /**
      * Adds an event of the application's own; fi_eq_write. It comes back as {@link Event.Notification}.
      *
@@ -219,6 +234,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             if (left <= 0) {
                 return false;
             }
+            fabric.progressBeside(this);
             if (!blocks) {
                 LockSupport.parkNanos(this, Math.min(pause, left));
                 pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);

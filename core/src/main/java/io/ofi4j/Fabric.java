@@ -4,6 +4,8 @@ import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A network, or what stands for one; fi_fabric(3). Opened by {@link Libfabric#openFabric}, opens domains, event
@@ -14,6 +16,7 @@ public final class Fabric implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final Children children = Children.owned();
+    private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Retired retired = new Retired();
     private boolean closed;
 
@@ -79,7 +82,20 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         EventQueue queue = EventQueue.open(this, handle, attributes);
         children.add(queue);
+        eventQueues.add(queue);
         return queue;
+    }
+
+    /**
+     * Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs the end that does not
+     * wait.
+     */
+    void progressBeside(EventQueue waiting) {
+        for (EventQueue queue : eventQueues) {
+            if (queue != waiting) {
+                queue.tryProgress();
+            }
+        }
     }
 
     /**
@@ -135,6 +151,9 @@ public final class Fabric implements AutoCloseable {
 
     void forget(Object child) {
         children.remove(child);
+        if (child instanceof EventQueue queue) {
+            eventQueues.remove(queue);
+        }
     }
 
     /**

@@ -34,7 +34,7 @@ public class FabricException extends RuntimeException {
     static FabricException of(long status, String operation, String provider) {
         int errno = (int) -status;
         return new FabricException(operation + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
-                + " (errno " + errno + ")." + remedy(errno, operation), operation, errno);
+                + " (errno " + errno + ")." + remedy(errno, operation, provider), operation, errno);
     }
 
     /** Throws for a status below 0. */
@@ -44,11 +44,11 @@ public class FabricException extends RuntimeException {
         }
     }
 
-    private static String remedy(int errno, String operation) {
+    private static String remedy(int errno, String operation, String provider) {
         return switch (errno) {
             case Errno.ENOMEM,
                     Errno.EPERM ->
-                operation.startsWith("fi_mr")
+                operation.startsWith("fi_mr") || errno == Errno.ENOMEM && provider.contains("verbs")
                         ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
                         : errno == Errno.EPERM
                                 ? " This process lacks the permission."
@@ -68,7 +68,10 @@ public class FabricException extends RuntimeException {
                     : " The remote key is not known there: was the region closed?";
             case Errno.ENOSYS, Errno.EOPNOTSUPP ->
                 " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
-            case Errno.EINVAL -> " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
+            case Errno.EINVAL -> operation.equals("fi_enable") && provider.contains("verbs")
+                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the environment to how many"
+                            + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
+                    : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
             default -> "";
         };
     }

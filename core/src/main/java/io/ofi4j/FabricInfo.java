@@ -72,8 +72,20 @@ public final class FabricInfo {
         return address(handle.destinationAddress());
     }
 
-    private static Optional<EndpointAddress> address(byte[] bytes) {
-        return bytes.length == 0 ? Optional.empty() : Optional.of(EndpointAddress.of(bytes));
+    /**
+     * {@return a copy for endpoints that will connect there} The verbs provider looks for the way when an endpoint is opened,
+     * and not when it connects.
+     *
+     * @param address where the peer listens
+     * @throws IllegalArgumentException if the address is none of this provider's
+     */
+    public FabricInfo withDestination(EndpointAddress address) {
+        AddressFormats.require(this, address);
+        return new FabricInfo(handle.withDestination(address.toBytes()), runtime);
+    }
+
+    private Optional<EndpointAddress> address(byte[] bytes) {
+        return bytes.length == 0 ? Optional.empty() : Optional.of(EndpointAddress.of(bytes, addressFormat()));
     }
 
     /** {@return the name of the wire protocol, such as {@code RXM}} */

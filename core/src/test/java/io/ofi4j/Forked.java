@@ -118,6 +118,16 @@ final class Forked {
 
     private static String location(String module) {
         return ModuleLayer.boot().configuration().findModule(module)
-                .map(found -> Path.of(found.reference().location().orElseThrow()).toString()).orElseThrow();
+                .map(found -> Path.of(found.reference().location().orElseThrow()).toString())
+                .orElseGet(() -> onClassPath(module));
+    }
+
+    /** Where a module's classes are that this JVM has on its class path. */
+    private static String onClassPath(String module) {
+        try {
+            return location(Class.forName(module + ".fabric_h"));
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -17,6 +17,9 @@ final class Listener implements AutoCloseable {
         }
     };
 
+    /** Room for the receives of many connections. */
+    private static final int QUEUE = 8192;
+
     final Fabric fabric;
     final Domain domain;
     final EventQueue events;
@@ -38,14 +41,25 @@ final class Listener implements AutoCloseable {
         domain = fabric.openDomain();
         events = fabric.openEventQueue();
         farEvents = fabric.openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD));
-        queue = domain.openCompletionQueue();
-        farQueue = domain.openCompletionQueue();
+        queue = domain.openCompletionQueue(QUEUE);
+        farQueue = domain.openCompletionQueue(QUEUE);
         passive = fabric.openPassiveEndpoint(info).bind(events).listen();
     }
 
-    /** An endpoint that may connect. */
+    /** What an endpoint is opened with that connects to the passive endpoint. */
+    FabricInfo active() {
+        return domain.info().withDestination(passive.address());
+    }
+
+    /** An endpoint that may connect to the passive endpoint. */
     Endpoint client() {
-        return remember(domain.openEndpoint().bind(farEvents).bind(farQueue).enable());
+        return client(passive.address());
+    }
+
+    /** An endpoint that may connect to an address. */
+    Endpoint client(EndpointAddress address) {
+        return remember(
+                domain.openEndpoint(domain.info().withDestination(address)).bind(farEvents).bind(farQueue).enable());
     }
 
     /** The next connection request. */

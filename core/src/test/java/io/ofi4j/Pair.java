@@ -68,7 +68,7 @@ final class Pair implements AutoCloseable {
             vector = null;
             events = fabric.openEventQueue();
             passive = fabric.openPassiveEndpoint(info).bind(events).listen();
-            endpoint = domain.openEndpoint().bind(events).bind(queue).enable();
+            endpoint = domain.openEndpoint(info.withDestination(passive.address())).bind(events).bind(queue).enable();
             farEndpoint = connect();
             far = endpoint.connection().peer();
         } else {

@@ -3,9 +3,16 @@ package io.ofi4j;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The software providers that every machine has; one that is missing fails the tests. */
+/**
+ * The software providers that every machine has; one that is missing fails the tests. Where a machine has a device,
+ * {@code -Dofi4j.test.providers} names others instead, separated by commas, with {@code MSG} before them for their connected
+ * endpoints, and {@code -Dofi4j.test.address} an address of it.
+ */
 final class TestProviders {
     private static final String CONNECTED = "MSG ";
+    private static final List<String> CHOSEN = Stream.of(System.getProperty("ofi4j.test.providers", "").split(","))
+            .filter(name -> !name.isBlank()).toList();
+    private static final String CHOSEN_ADDRESS = System.getProperty("ofi4j.test.address", "127.0.0.1");
 
     static {
         if (Boolean.getBoolean("ofi4j.test.garbage")) {
@@ -18,12 +25,19 @@ final class TestProviders {
 
     /** Those with RDM endpoints and RMA: {@code net} of libfabric 1.x became {@code tcp}. */
     static Stream<String> rma() {
+        if (!CHOSEN.isEmpty()) {
+            return CHOSEN.stream().filter(name -> !name.startsWith(CONNECTED));
+        }
         boolean two = Libfabric.load().version().major() >= 2;
         return Stream.of("shm", "tcp;ofi_rxm", two ? "tcp" : "net", "sockets", "udp;ofi_rxd");
     }
 
     /** Those with connected (MSG) endpoints and RMA. */
     static Stream<String> connected() {
+        if (!CHOSEN.isEmpty()) {
+            return CHOSEN.stream().filter(name -> name.startsWith(CONNECTED))
+                    .map(name -> name.substring(CONNECTED.length()));
+        }
         boolean two = Libfabric.load().version().major() >= 2;
         return two ? Stream.of("tcp", "sockets") : Stream.of("tcp", "net", "sockets");
     }
@@ -39,11 +53,15 @@ final class TestProviders {
             return connectedHints(provider.substring(CONNECTED.length()));
         }
         FabricHints hints = FabricHints.rma().provider(provider);
-        return provider.equals("shm") ? hints : hints.source("127.0.0.1", null);
+        return provider.equals("shm") ? hints : hints.source(address(provider), null);
+    }
+
+    private static String address(String provider) {
+        return CHOSEN.contains(provider) ? CHOSEN_ADDRESS : "127.0.0.1";
     }
 
     static FabricHints connectedHints(String provider) {
-        return FabricHints.connected().provider(provider).source("127.0.0.1", null);
+        return FabricHints.connected().provider(provider).source(address(CONNECTED + provider), null);
     }
 
     static FabricInfo info(String provider) {

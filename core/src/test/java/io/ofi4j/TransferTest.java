@@ -89,22 +89,27 @@ class TransferTest {
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
-    @DisplayName("64 MiB go out and come back")
+    @DisplayName("64 MiB go out and come back, in as many operations as it takes")
     void largeTransfers(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion here = pair.domain.allocate(LARGE, Access.READ, Access.WRITE);
                 MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             byte[] sent = fill(here.segment());
+            long limit = Math.min(LARGE, pair.rma().maximumMessageSize());
 
-            pair.rma().write(here, 0, LARGE, pair.far, there.remote(), 0, 1);
-            pair.awaitToken(1);
+            for (long done = 0; done < LARGE; done += limit) {
+                pair.rma().write(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 1);
+                pair.awaitToken(1);
+            }
             Waiting.YIELD.until(() -> {
                 pair.poll();
                 return there.segment().mismatch(MemorySegment.ofArray(sent)) == -1;
             }, Pair.DEADLINE);
             here.segment().fill((byte) 0);
-            pair.rma().read(here, 0, LARGE, pair.far, there.remote(), 0, 2);
-            pair.awaitToken(2);
+            for (long done = 0; done < LARGE; done += limit) {
+                pair.rma().read(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 2);
+                pair.awaitToken(2);
+            }
 
             assertThat(here.segment().mismatch(MemorySegment.ofArray(sent))).isEqualTo(-1);
         }

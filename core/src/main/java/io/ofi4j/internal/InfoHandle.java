@@ -66,6 +66,23 @@ public final class InfoHandle {
         return copy;
     }
 
+    /** A copy whose endpoint has so many receives. */
+    public InfoHandle withReceives(long count) {
+        InfoHandle copy = copyOf(info);
+        fi_rx_attr.size(copy.receive(), count);
+        return copy;
+    }
+
+    /** A copy with another destination. */
+    public InfoHandle withDestination(byte[] address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
+            fi_info.dest_addr(shallow, arena.allocateFrom(JAVA_BYTE, address));
+            fi_info.dest_addrlen(shallow, address.length);
+            return copyOf(shallow);
+        }
+    }
+
     private static MemorySegment duplicate(MemorySegment text) {
         return text.address() == 0 ? MemorySegment.NULL : LibC.strdup(LibC.string(text));
     }

@@ -45,6 +45,7 @@ import io.ofi4j.bindings.fi_mr_attr;
 import io.ofi4j.bindings.fi_mr_map_raw;
 import io.ofi4j.bindings.fi_mr_modify;
 import io.ofi4j.bindings.fi_mr_raw_attr;
+import io.ofi4j.bindings.fi_msg;
 import io.ofi4j.bindings.fi_msg_rma;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_av;
@@ -56,6 +57,7 @@ import io.ofi4j.bindings.fi_ops_ep;
 import io.ofi4j.bindings.fi_ops_eq;
 import io.ofi4j.bindings.fi_ops_fabric;
 import io.ofi4j.bindings.fi_ops_mr;
+import io.ofi4j.bindings.fi_ops_msg;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fi_param;
 import io.ofi4j.bindings.fi_rma_iov;
@@ -105,7 +107,8 @@ class HeaderProbeTest {
             fi_cq_err_entry.layout(), fi_context2.layout(), fi_param.layout(), fi_mr_attr.layout(),
             fi_mr_modify.layout(), fi_mr_raw_attr.layout(), fi_mr_map_raw.layout(), iovec.layout(), fi_ops_ep.layout(),
             fi_alias.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_eq_attr.layout(),
-            fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout());
+            fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout(), fi_msg.layout(),
+            fi_ops_msg.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",

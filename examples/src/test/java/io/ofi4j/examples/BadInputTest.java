@@ -25,6 +25,11 @@ class BadInputTest {
             info -t nonsense                           > 2 > no endpoint type 'nonsense'; MSG, DGRAM, RDM
             info -p shm -t msg                         > 1 > MSG; RDM
             info -e -p nonsense                        > 1 > 'nonsense'; shm
+            soak -p nonsense                           > 1 > No provider 'nonsense'; shm
+            soak --duration 0                          > 2 > '0'; from 1 to
+            soak --duration x                          > 2 > 'x'
+            soak --seed x                              > 2 > 'x'
+            doctor stray                               > 2 > stray
             perf                                       > 2 > write, read or inject
             perf nonsense                              > 2 > nonsense
             perf write -p nonsense                     > 1 > No provider 'nonsense'; shm

@@ -73,8 +73,13 @@ public final class Forked implements AutoCloseable {
 
     /** {@return how it ended} */
     public Run await() {
+        return await(DEADLINE_SECONDS);
+    }
+
+    /** {@return how it ended, which may take so long} */
+    public Run await(int seconds) {
         try {
-            assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)).as(read(out) + read(err)).isTrue();
+            assertThat(process.waitFor(seconds, TimeUnit.SECONDS)).as(read(out) + read(err)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

@@ -41,7 +41,7 @@ final class Session {
 
     /** Serves until the client says good bye. */
     void run() throws ControlException {
-        Setup setup = Setup.decode(channel.await(timeout, Thread::yield).require(FrameType.SETUP));
+        Setup setup = Setup.decode(firstFrame().require(FrameType.SETUP));
         terms.require(setup);
         try (End opened = open(setup)) {
             channel.send(FrameType.READY, new Ready(opened.endpoint().address(), opened.region().remote()).encode(),
@@ -52,6 +52,15 @@ final class Session {
                 lastHeard = System.nanoTime();
             }
         }
+    }
+
+    /** What a client says first; one that takes long to begin says that it is there. */
+    private Frame firstFrame() throws ControlException {
+        Frame frame = channel.await(timeout, Thread::yield);
+        while (frame.type() == FrameType.ALIVE) {
+            frame = channel.await(timeout, Thread::yield);
+        }
+        return frame;
     }
 
     private End open(Setup setup) throws ControlException {

@@ -1,0 +1,34 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.InfoHandle;
+
+/** How the verbs provider's connected endpoints differ from others. */
+final class Verbs {
+    /** Of each endpoint: they serve peers' writes with data only, and a queue must have room for all of them. */
+    private static final int RECEIVES = 64;
+
+    private Verbs() {
+    }
+
+    static boolean isConnected(FabricInfo info) {
+        return info.endpoint().type() == EndpointType.MSG && info.provider().startsWith("verbs");
+    }
+
+    /** How many receives an endpoint has, for which its queue must have room beside its operations. */
+    static int receives(FabricInfo info) {
+        return isConnected(info) ? Math.clamp(info.receive().size(), 1, RECEIVES) : 0;
+    }
+
+    /** What an endpoint is opened with: the provider reserves as many entries of its queue as it has receives. */
+    static InfoHandle withReceives(FabricInfo info, InfoHandle handle) {
+        return isConnected(info) ? handle.withReceives(receives(info)) : handle;
+    }
+
+    /** @throws IllegalArgumentException if an endpoint is to be opened without a destination, which it looks for at once */
+    static void requireDestination(FabricInfo info) {
+        if (isConnected(info) && info.destinationAddress().isEmpty()) {
+            throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
+                    + "ask for it with FabricHints.destination, or open the endpoint with FabricInfo.withDestination(address)");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.ofi4j.internal;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_ops_msg;
+import io.ofi4j.bindings.fid_ep;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** {@code struct fi_ops_msg} of one endpoint. The function pointers are read once, after fi_enable. */
+final class MsgOps {
+    private static final MethodHandle MESSAGE = Downcalls
+            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final long OPS = fid_ep.msg$offset();
+
+    private final long endpoint;
+    private final MemorySegment recvmsg;
+
+    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
+    MsgOps(Handle endpoint) {
+        this.endpoint = endpoint.address();
+        this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
+    }
+
+    long fi_recvmsg(MemorySegment message, long flags) {
+        try {
+            return (long) MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+}

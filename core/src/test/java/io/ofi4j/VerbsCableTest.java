@@ -1,0 +1,204 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A cable with a device and an address of its own at either end, which is cut and mended. Runs in the virtual machine of
+ * {@code scripts/verbs}, whose cable may be cut.
+ */
+@Timeout(240)
+class VerbsCableTest {
+    private static final String[] INTERFACES = words("OFI4J_VERBS_INTERFACES");
+    private static final String[] ADDRESSES = words("OFI4J_VERBS_ADDRESSES");
+    private static final Duration DEADLINE = Duration.ofSeconds(120);
+    private static final int LENGTH = 4096;
+    private static final int WINDOW = 16;
+
+    private static String[] words(String variable) {
+        return System.getenv().getOrDefault(variable, "").split(" ");
+    }
+
+    @BeforeAll
+    static void aCableIsThere() {
+        assumeTrue(INTERFACES.length == 2 && ADDRESSES.length == 2,
+                "this machine has no cable that may be cut; scripts/test --verbs makes one");
+    }
+
+    @AfterEach
+    void mend() {
+        run("tc", "qdisc", "del", "dev", INTERFACES[0], "root");
+    }
+
+    private static int run(String... command) {
+        try {
+            Process process = new ProcessBuilder(command).redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError(List.of(command) + " did not end");
+            }
+            return process.exitValue();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void cable(String... quality) {
+        List<String> command = new ArrayList<>(
+                List.of("tc", "qdisc", "replace", "dev", INTERFACES[0], "root", "netem"));
+        command.addAll(List.of(quality));
+        assertThat(run(command.toArray(String[]::new))).isZero();
+    }
+
+    /** One end of the cable. */
+    private static final class End implements AutoCloseable {
+        final FabricInfo info;
+        final Fabric fabric;
+        final Domain domain;
+        final EventQueue events;
+        final CompletionQueue queue;
+        final MemoryRegion region;
+
+        End(String address) {
+            info = TestProviders.info(FabricHints.connected().provider("verbs").source(address, null));
+            fabric = Libfabric.load().openFabric(info);
+            domain = fabric.openDomain();
+            events = fabric.openEventQueue();
+            queue = domain.openCompletionQueue();
+            region = domain.allocate(LENGTH, Access.READ, Access.WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        }
+
+        @Override
+        public void close() {
+            region.close();
+            queue.close();
+            events.close();
+            domain.close();
+            fabric.close();
+        }
+    }
+
+    /** A connection from one end to the other, over which writes stream. */
+    private static final class Stream implements AutoCloseable {
+        final PassiveEndpoint passive;
+        final Endpoint client;
+        final Endpoint server;
+        final End near;
+        final End far;
+        final List<Long> completed = new ArrayList<>();
+        final List<CompletionError> errors = new ArrayList<>();
+        private long posted;
+
+        Stream(End near, End far) {
+            this.near = near;
+            this.far = far;
+            passive = far.fabric.openPassiveEndpoint(far.info).bind(far.events).listen();
+            client = near.domain.openEndpoint(near.info.withDestination(passive.address())).bind(near.events)
+                    .bind(near.queue).enable();
+            client.connection().connect(passive.address());
+            ConnectionRequest[] request = new ConnectionRequest[1];
+            Waiting.YIELD.until(() -> {
+                near.events.progress();
+                far.events.read().ifPresent(event -> request[0] = ((Event.ConnectionRequested) event).request());
+                return request[0] != null;
+            }, DEADLINE);
+            server = far.domain.openEndpoint(request[0]).bind(far.events).bind(far.queue).enable();
+            server.connection().accept();
+            client.connection().awaitConnected(DEADLINE);
+            server.connection().awaitConnected(DEADLINE);
+        }
+
+        /** Posts what there is room for. */
+        void post() {
+            while (posted - completed.size() - errors.size() < WINDOW && client.rma().tryWrite(near.region, 0, LENGTH,
+                    client.connection().peer(), far.region.remote(), 0, posted)) {
+                posted++;
+            }
+        }
+
+        void poll() {
+            near.queue.poll(new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) {
+                    completed.add(token);
+                }
+
+                @Override
+                public void onError(CompletionError error) {
+                    errors.add(error);
+                }
+            }, 64);
+        }
+
+        /** Streams until so many writes more have completed. */
+        void await(int count) {
+            int goal = completed.size() + count;
+            Waiting.YIELD.until(() -> {
+                post();
+                poll();
+                return completed.size() >= goal || !errors.isEmpty();
+            }, DEADLINE);
+            assertThat(errors).isEmpty();
+        }
+
+        /** Waits for what is in flight, and posts no more. */
+        void settle() {
+            Waiting.YIELD.until(() -> {
+                poll();
+                near.events.progress();
+                return completed.size() + errors.size() == posted;
+            }, DEADLINE);
+            List<Long> back = new ArrayList<>(completed);
+            errors.forEach(error -> back.add(error.token()));
+            assertThat(back).doesNotHaveDuplicates().hasSize((int) posted);
+            assertThat(near.queue.operationsInFlight()).isZero();
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            server.close();
+            passive.close();
+        }
+    }
+
+    @Test
+    void theEndsHaveDevicesOfTheirOwn() {
+        try (End near = new End(ADDRESSES[0]); End far = new End(ADDRESSES[1]); Stream stream = new Stream(near, far)) {
+            assertThat(near.info.domain().name()).isNotEqualTo(far.info.domain().name());
+            near.region.segment().set(JAVA_LONG, 0, 42);
+            stream.await(10);
+            stream.settle();
+            Waiting.YIELD.until(() -> far.region.segment().get(JAVA_LONG, 0) == 42, DEADLINE);
+        }
+    }
+
+    @Test
+    void aShortCutIsBridged() {
+        try (End near = new End(ADDRESSES[0]); End far = new End(ADDRESSES[1]); Stream stream = new Stream(near, far)) {
+            stream.await(20);
+            cable("loss", "100%");
+            stream.post();
+            long cut = System.nanoTime();
+            Waiting.YIELD.until(() -> {
+                stream.poll();
+                return System.nanoTime() - cut > 200_000_000;
+            }, DEADLINE);
+            cable("delay", "0ms");
+            stream.await(100);
+            stream.settle();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is particular to verbs. Runs where the tests are given a device, see {@code scripts/test --verbs}. */
+@Timeout(120)
+class VerbsTest {
+    private static final String PROVIDER = "verbs;ofi_rxm";
+    private static final int OUTSTANDING = 16;
+
+    @BeforeAll
+    static void aDeviceIsThere() {
+        assumeTrue(TestProviders.rma().anyMatch(PROVIDER::equals),
+                "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
+    }
+
+    @Test
+    void theDeviceChoosesKeysOfFourBytesForVirtualAddresses() {
+        try (Pair pair = new Pair(PROVIDER); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            DomainAttributes attributes = pair.domain.info().domain();
+            assertThat(attributes.memoryRegionMode()).contains(MemoryRegionMode.VIRT_ADDR, MemoryRegionMode.PROV_KEY,
+                    MemoryRegionMode.ALLOCATED);
+            assertThat(region.remote().key() >>> Integer.SIZE).isZero();
+            assertThat(region.remote().base()).isEqualTo(region.segment().address());
+        }
+    }
+
+    @Test
+    void nothingIsCachedWhenTheSameMemoryIsRegisteredAgain() {
+        try (Pair pair = new Pair(PROVIDER);
+                MemoryRegion one = pair.domain.allocate(4096, Access.REMOTE_WRITE);
+                MemoryRegion again = pair.domain.register(one.segment(), Access.REMOTE_WRITE)) {
+            assertThat(again.remote().key()).isNotEqualTo(one.remote().key());
+        }
+    }
+
+    @Test
+    void anOperationBeyondWhatTheDeviceTakesIsRefusedByName() {
+        try (Pair pair = new Pair(PROVIDER)) {
+            long limit = pair.rma().maximumMessageSize();
+            try (MemoryRegion source = pair.domain.allocate(limit + 1, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(limit + 1, Access.REMOTE_WRITE)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.rma().tryWrite(source, 0, limit + 1, pair.far, target.remote(), 0, 1))
+                        .withMessageContaining(PROVIDER).withMessageContaining("at most " + limit);
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.rma().tryInjectWrite(source, 0,
+                        pair.rma().injectSize() + 1, pair.far, target.remote(), 0)).withMessageContaining("an inject");
+            }
+        }
+    }
+
+    @Test
+    void moreRemoteSegmentsThanTheDeviceTakesAreRefused() {
+        try (Pair pair = new Pair(PROVIDER); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            RmaMessage message = pair.rma().message().peer(pair.far);
+            assertThat(message.remoteLimit()).isEqualTo(1);
+            message.remote(there.remote(), 0, 8);
+            assertThatIllegalArgumentException().isThrownBy(() -> message.remote(there.remote(), 8, 8))
+                    .withMessageContaining("and no more");
+        }
+    }
+
+    @Test
+    void completionDataOfMoreThanFourBytesIsRefused() {
+        try (Pair pair = new Pair(PROVIDER);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            assertThat(pair.domain.info().domain().completionDataSize()).isEqualTo(4);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.rma().tryWriteData(source, 0, 8, 1L << 32, pair.far, target.remote(), 0, 1))
+                    .withMessageContaining("too few");
+        }
+    }
+
+    /** A wrong key breaks the connection: what was posted behind it comes back, too, and another endpoint works. */
+    @Test
+    void aFailureReachesEveryOutstandingToken() {
+        try (Pair pair = new Pair(PROVIDER);
+                MemoryRegion here = pair.domain.allocate(8, Access.READ, Access.WRITE);
+                MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
+            RemoteRegion right = there.remote();
+            RemoteRegion wrong = new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits());
+            List<Long> posted = new ArrayList<>();
+            for (long token = 0; token < OUTSTANDING; token++) {
+                if (pair.rma().tryRead(here, 0, 8, pair.far, token == 1 ? wrong : right, 0, token)) {
+                    posted.add(token);
+                } else {
+                    pair.poll();
+                }
+            }
+            pair.awaitCompletions(posted.size());
+
+            List<Long> back = new ArrayList<>(pair.completed);
+            pair.errors.forEach(error -> back.add(error.token()));
+            assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
+            assertThat(pair.queue.operationsInFlight()).isZero();
+        }
+    }
+
+    @Test
+    void aConnectedEndpointIsOpenedForOneDestination() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs"); Listener another = new Listener("verbs")) {
+            assertThatIllegalArgumentException().isThrownBy(listener.domain::openEndpoint)
+                    .withMessageContaining("withDestination");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> listener.client().connection().connect(another.passive.address()))
+                    .withMessageContaining("another destination");
+        }
+    }
+
+    @Test
+    void aQueueTakesNoMoreEndpointsThanItHasRoomForTheirReceives() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs");
+                CompletionQueue small = listener.domain.openCompletionQueue(64);
+                Endpoint one = listener.domain.openEndpoint(listener.active()).bind(listener.farEvents).bind(small);
+                Endpoint two = listener.domain.openEndpoint(listener.active()).bind(listener.farEvents).bind(small)) {
+            one.enable();
+            assertThatIllegalStateException().isThrownBy(two::enable).withMessageContaining("openCompletionQueue");
+        }
+    }
+
+    /** More than there are receives. */
+    @Test
+    void manyWritesWithDataTellTheTarget() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        int count = 1000;
+        try (Pair pair = new Pair("MSG verbs");
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            List<Long> told = new ArrayList<>();
+            List<Long> expected = new ArrayList<>();
+            CompletionHandler listening = (token, flags, length, data) -> told.add(data);
+            for (long data = 0; data < count; data++) {
+                expected.add(data);
+                while (!pair.rma().tryWriteData(source, 0, 8, data, pair.far, target.remote(), 0, data)) {
+                    pair.pollNear();
+                    pair.farQueue.poll(listening, 64);
+                }
+            }
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                pair.farQueue.poll(listening, 64);
+                return told.size() >= count && pair.completed.size() >= count;
+            }, Pair.DEADLINE);
+            assertThat(told).containsExactlyElementsOf(expected);
+            assertThat(pair.completed).containsExactlyElementsOf(expected);
+        }
+    }
+
+    @Test
+    void theSentenceSaysWhatToSetWhereTheDevicesQueuesAreTooShort() {
+        Forked.Result result = Forked.run(OpensAPair.class, "FI_UNIVERSE_SIZE", "4096");
+
+        assertThat(result.output()).contains("FI_UNIVERSE_SIZE");
+    }
+
+    /** Opens both ends with a variable set, and says how that went. */
+    static final class OpensAPair {
+        private OpensAPair() {
+        }
+
+        public static void main(String[] arguments) {
+            Libfabric.load(Map.of(arguments[0], arguments[1]));
+            try (Pair pair = new Pair(FabricHints.rma().provider(PROVIDER))) {
+                System.out.println("opened " + pair.endpoint);
+            } catch (FabricException e) {
+                System.out.println(e);
+            }
+        }
+    }
+}
