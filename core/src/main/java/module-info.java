@@ -1,6 +1,7 @@
 /** libfabric for Java: registered off-heap regions, and one-sided transfers on them. */
 module io.ofi4j {
     requires io.ofi4j.bindings;
+    requires static jdk.jfr;
 
     exports io.ofi4j;
 }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.Descriptors;
 import io.ofi4j.internal.Errno;
 import java.time.Duration;
@@ -59,9 +61,12 @@ final class BlockingRead {
         if (since < 0) {
             return found.getAsBoolean();
         }
+        Object recording = RECORDER.waiting();
+        boolean isFound = false;
         try {
             for (int turn = 0;; turn++) {
-                if (found.getAsBoolean()) {
+                isFound = found.getAsBoolean();
+                if (isFound) {
                     return true;
                 }
                 long left = limit - (System.nanoTime() - start);
@@ -73,6 +78,7 @@ final class BlockingRead {
             }
         } finally {
             end();
+            RECORDER.waited(recording, operation, isFound);
         }
     }
 

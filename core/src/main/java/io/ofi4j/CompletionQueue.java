@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.CompletionRing;
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.CqFormat;
@@ -57,6 +59,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private volatile boolean closed;
     /** Whether endpoints start operations that give no entry here when they go well; then polls that find none may free regions. */
     private boolean selective;
+    private long completed;
+    private long failed;
+    private long canceled;
 
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, Guard guard,
             Arena arena, WaitDescriptor descriptor) {
@@ -187,6 +192,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
                     long context = batch.context(0);
                     int slot = contexts.slotOf(context);
                     single = !contexts.isSilent(slot);
+                    completed++;
                     token = complete(slot, context);
                     flags = batch.flags(0);
                     length = batch.length(0);
@@ -371,6 +377,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
         }
+        completed += count;
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
             long context = batch.context(entry);
@@ -429,10 +436,16 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null && !dataReceives.own(entry.context())) {
-            errors.add(CompletionError.of(complete(contexts.slotOf(entry.context()), entry.context()), entry,
+            failed++;
+            putAside(CompletionError.of(complete(contexts.slotOf(entry.context()), entry.context()), entry,
                     handle.provider()));
-            attention = true;
         }
+    }
+
+    private void putAside(CompletionError error) {
+        errors.add(error);
+        attention = true;
+        RECORDER.failed(error);
     }
 
     private int deliver(CompletionHandler handler, CqOps batch, int count) {
@@ -548,6 +561,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             putErrorAside(count);
             return true;
         }
+        completed += count;
         for (int entry = 0; entry < count; entry++) {
             long context = asideOps.context(entry);
             int slot = contexts.slotOf(context);
@@ -560,6 +574,32 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             }
         }
         return true;
+    }
+
+    /**
+     * {@return what this queue has told so far, and what it holds} With {@link ThreadingModel#SAFE} and
+     * {@link ThreadingModel#COMPLETION} any thread may ask, also after this queue was closed.
+     *
+     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
+     */
+    public CompletionQueueStatistics statistics() {
+        guard.enterAsAnyone();
+        try {
+            return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(),
+                    kept.size() + errors.size(), contexts.inFlight());
+        } finally {
+            guard.exit();
+        }
+    }
+
+    EndpointStatistics statisticsOf(Endpoint endpoint) {
+        guard.enterAsAnyone();
+        try {
+            return new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
+                    endpoint.timesFull);
+        } finally {
+            guard.exit();
+        }
     }
 
     int inFlight() {
@@ -576,6 +616,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         if (kept.size() >= contexts.capacity()) {
             return false;
         }
+        completed++;
         kept.add(token, flags, 0, 0, 0, 0, Peer.ADDRESS_NOT_AVAILABLE);
         attention = true;
         blocking.wake();
@@ -629,13 +670,18 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         drain();
         guard.enterAsAnyone();
         try {
-            for (long token : contexts.releaseEndpoint(endpoint.number)) {
-                errors.add(CompletionError.canceled(token, handle.provider()));
-                attention = true;
+            long[] tokens = contexts.releaseEndpoint(endpoint.number);
+            for (long token : tokens) {
+                putAside(CompletionError.canceled(token, handle.provider()));
                 blocking.wake();
             }
+            canceled += tokens.length;
+            endpoint.canceled += tokens.length;
         } finally {
             guard.exit();
+        }
+        if (endpoint.canceled > 0) {
+            RECORDER.canceled(endpoint, endpoint.canceled);
         }
         finishIdleRegions();
     }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.EpOps;
 import io.ofi4j.internal.Handle;
@@ -153,6 +155,7 @@ public final class Connection {
             synchronized (this) {
                 state = State.FAILED;
             }
+            RECORDER.refused(endpoint, -status);
             throw ConnectionException.of(-status, operation, endpoint.info().provider(), NO_DATA);
         }
     }
@@ -268,6 +271,7 @@ public final class Connection {
         if (state == State.CONNECTING) {
             peerData = data;
             state = State.CONNECTED;
+            RECORDER.connected(endpoint);
         }
         return new Event.Connected(endpoint, data);
     }
@@ -287,10 +291,14 @@ public final class Connection {
         if (!wasConnected) {
             failure = error;
             state = State.FAILED;
+            RECORDER.refused(endpoint, error.errno());
         }
     }
 
     private synchronized void disconnect() {
+        if (state == State.CONNECTED) {
+            RECORDER.disconnected(endpoint);
+        }
         state = state == State.FAILED ? State.FAILED : State.SHUT_DOWN;
         endpoint.refuse(peer);
     }

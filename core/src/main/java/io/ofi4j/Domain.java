@@ -31,13 +31,15 @@ public final class Domain implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final Guard guard;
-    private final Children children = new Children();
+    private final Children children = Children.owned();
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private final List<MemoryRegion> closingRegions = new ArrayList<>();
     private final EndpointRegions endpointRegions = new EndpointRegions();
     private volatile boolean regionsClosing;
     private volatile ProgressThread progressThread;
     private int lastNumber;
+    private int regions;
+    private long registeredBytes;
     private boolean closed;
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
@@ -380,6 +382,8 @@ public final class Domain implements AutoCloseable {
 
     private MemoryRegion adopt(MemoryRegion region) {
         children.add(region);
+        regions++;
+        registeredBytes += region.length();
         return region;
     }
 
@@ -452,8 +456,10 @@ public final class Domain implements AutoCloseable {
         if (child instanceof CompletionQueue queue) {
             queues.remove(queue);
         }
-        if (child instanceof MemoryRegion region) {
+        if (child instanceof MemoryRegion region) { // under the monitor
             endpointRegions.forget(region);
+            regions--;
+            registeredBytes -= region.length();
         }
         if (child == progressThread) {
             forgetProgressThread();
@@ -502,6 +508,13 @@ public final class Domain implements AutoCloseable {
             queue.guard.enterAsAnyone();
             queue.guard.exit();
         }
+    }
+
+    /**
+     * {@return what is registered here now} Any thread may ask, also after this domain was closed.
+     */
+    public synchronized DomainStatistics statistics() {
+        return new DomainStatistics(regions, registeredBytes, closingRegions.size());
     }
 
     int inFlight(MemoryRegion region) {

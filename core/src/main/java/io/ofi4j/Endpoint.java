@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
@@ -51,7 +53,7 @@ public final class Endpoint implements AutoCloseable {
     private Rma rma;
     /** Whose alias this is, or null. */
     private final Endpoint original;
-    private final Children aliases = new Children();
+    private final Children aliases = Children.owned();
     private Duration postTimeout = DEFAULT_POST_TIMEOUT;
     /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
     Object realm;
@@ -59,6 +61,9 @@ public final class Endpoint implements AutoCloseable {
     private boolean closeBegun;
     private boolean selective;
     private boolean closedNatively;
+    /** Counted inside the transmit queue's guard, off the path of an operation that is accepted; an alias counts its own. */
+    long timesFull;
+    int canceled;
 
     Endpoint(Domain domain, Handle handle, FabricInfo info, int number, ConnectionRequest request) {
         this.domain = domain;
@@ -189,6 +194,24 @@ public final class Endpoint implements AutoCloseable {
         return this;
     }
 
+    /**
+     * {@return what has become of this endpoint's operations so far} With {@link ThreadingModel#SAFE} and
+     * {@link ThreadingModel#COMPLETION} any thread may ask.
+     *
+     * @throws IllegalStateException if no completion queue for transmitting is bound
+     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
+     */
+    public EndpointStatistics statistics() {
+        CompletionQueue queue;
+        synchronized (this) {
+            queue = transmitQueue;
+        }
+        if (queue == null) {
+            throw new IllegalStateException("bind a completion queue to " + this + " first");
+        }
+        return queue.statisticsOf(this);
+    }
+
     /** Whether an operation with such flags gives no entry when it goes well. */
     boolean isSilent(long operationFlags) {
         return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
@@ -236,6 +259,7 @@ public final class Endpoint implements AutoCloseable {
     public Endpoint enable() {
         try {
             enableOrThrow();
+            RECORDER.enabled(this);
             return this;
         } catch (FabricException | UnsupportedOperationException e) { // it may be bound, and would be no good to its vector
             close();
@@ -521,6 +545,7 @@ public final class Endpoint implements AutoCloseable {
             closeAlias();
             return;
         }
+        Object recording = RECORDER.closing();
         if (transmitQueue != null) {
             refusePosts();
             transmitQueue.drain();
@@ -533,6 +558,7 @@ public final class Endpoint implements AutoCloseable {
         }
         int status = closeNatively();
         release();
+        RECORDER.closed(recording, this);
         FabricException.check(status, "fi_close(endpoint)", info.provider());
     }
 

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FabricOps;
@@ -213,6 +215,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
+        Object recording = RECORDER.waiting();
+        boolean happened = happens(condition, deadline);
+        RECORDER.waited(recording, "reading events", happened);
+        return happened;
+    }
+
+    private boolean happens(BooleanSupplier condition, Duration deadline) {
         long start = System.nanoTime();
         long limit = deadline.toNanos();
         long pause = SHORTEST_PAUSE_NANOS;

@@ -15,7 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class Fabric implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
-    private final Children children = new Children();
+    private final Children children = Children.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Retired retired = new Retired();
     private boolean closed;
@@ -169,6 +169,7 @@ public final class Fabric implements AutoCloseable {
         }
         children.requireNone(this);
         closed = true;
+        Leaks.closed(this);
         retired.close();
         FabricException.check(FidOps.fi_close(handle), "fi_close(fabric)", info.provider());
     }

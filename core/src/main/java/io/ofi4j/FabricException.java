@@ -17,6 +17,7 @@ public class FabricException extends RuntimeException {
         super(message);
         this.operation = operation;
         this.errno = errno;
+        Recorder.RECORDER.failed(this);
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

@@ -182,7 +182,9 @@ public final class Libfabric {
     public Fabric openFabric(FabricInfo info) {
         Out out = FabricCalls.fi_fabric(info.handle(), info.provider());
         FabricException.check(out.status(), "fi_fabric", info.provider());
-        return new Fabric(out.handle(), info);
+        Fabric fabric = new Fabric(out.handle(), info);
+        Leaks.opened(fabric);
+        return fabric;
     }
 
     @Override

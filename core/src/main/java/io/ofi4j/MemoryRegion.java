@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
@@ -116,10 +118,12 @@ public final class MemoryRegion implements AutoCloseable {
     private static MemoryRegion open(Domain domain, MemoryRegionAttributes attributes, Registration.Call call,
             Arena arena, MemoryKind kind, int number) {
         Handle handle = null;
+        Object recording = RECORDER.registering();
         try {
             handle = Registration.open(domain, attributes, call);
             MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, number);
             region.meetDemands(attributes);
+            RECORDER.registered(recording, region);
             return region;
         } catch (Throwable t) {
             int status = handle == null ? 0 : FidOps.fi_close(handle);
@@ -413,7 +417,9 @@ public final class MemoryRegion implements AutoCloseable {
     void finish() {
         become(CLOSED);
         domain.forget(this);
+        Object recording = RECORDER.deregistering();
         int status = deregistered ? 0 : FidOps.fi_close(handle);
+        RECORDER.deregistered(recording, this);
         if (counter != null) {
             counter.unbind(this);
         }

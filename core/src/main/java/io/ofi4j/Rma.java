@@ -116,6 +116,7 @@ public final class Rma {
             while (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
+            room.found();
         }
     }
 
@@ -178,6 +179,7 @@ public final class Rma {
             while (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
+            room.found();
         }
     }
 
@@ -238,6 +240,7 @@ public final class Rma {
             while (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
                 room.make();
             }
+            room.found();
         }
     }
 
@@ -306,6 +309,7 @@ public final class Rma {
             while (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
                 room.make();
             }
+            room.found();
         }
     }
 
@@ -371,6 +375,7 @@ public final class Rma {
             while (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
                 room.make();
             }
+            room.found();
         }
     }
 
@@ -437,6 +442,7 @@ public final class Rma {
             while (!tryPost(message, call, token)) {
                 room.make();
             }
+            room.found();
         }
     }
 }

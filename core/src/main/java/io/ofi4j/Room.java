@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import java.time.Duration;
 
 /** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
@@ -10,6 +12,7 @@ final class Room {
     private final String operation;
     private final Duration timeout;
     private final long start = System.nanoTime();
+    private final Object recording = RECORDER.posting();
     private int turns;
 
     Room(Endpoint endpoint, String operation) {
@@ -21,9 +24,15 @@ final class Room {
     void make() {
         endpoint.domain.progress();
         if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= timeout.toNanos()) {
+            RECORDER.posted(recording, endpoint, operation, turns, false);
             throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
                     + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");
         }
         Waiting.YIELD.pause(turns);
+    }
+
+    /** There was room. */
+    void found() {
+        RECORDER.posted(recording, endpoint, operation, turns, true);
     }
 }

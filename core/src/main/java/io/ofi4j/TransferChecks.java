@@ -108,6 +108,7 @@ final class TransferChecks {
     /** False for want of room; anything else is thrown. */
     boolean isRefused(long status, String operation) {
         if (status == -Errno.EAGAIN) {
+            endpoint.timesFull++;
             return false;
         }
         throw FabricException.of(status, operation, provider);

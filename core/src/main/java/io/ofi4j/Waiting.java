@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.Recorder.RECORDER;
+
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
@@ -76,14 +78,25 @@ public enum Waiting {
         Objects.requireNonNull(condition);
         long start = System.nanoTime();
         long limit = deadline.toNanos();
+        Object recording = null; // not for the short waits, which are on the data path
         for (int asked = 0;; asked++) {
             if (condition.getAsBoolean()) {
-                return true;
+                return ended(recording, asked, true);
             }
-            if (asked % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1 && System.nanoTime() - start >= limit) {
-                return false;
+            if (asked % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1) {
+                if (System.nanoTime() - start >= limit) {
+                    return ended(recording, asked, false);
+                }
+                recording = recording == null ? RECORDER.waiting() : recording;
             }
             pause(asked);
         }
+    }
+
+    private boolean ended(Object recording, int asked, boolean found) {
+        if (asked >= TURNS_PER_CLOCK) {
+            RECORDER.waited(recording, "Waiting." + this, found);
+        }
+        return found;
     }
 }

@@ -29,5 +29,21 @@
  *
  * <p><b>Progress.</b> With {@link io.ofi4j.ProgressModel#MANUAL} a provider works only while the application calls it:
  * even a process that is only the target of writes and reads must poll a queue of its endpoint.
+ *
+ * <p><b>Leaks.</b> With the system property {@code io.ofi4j.leaks} set to {@code report}, each object that was opened and never
+ * closed is reported, with where it was opened, as a warning of the {@link System.Logger} named {@code io.ofi4j}: when nothing
+ * refers to it any more, and when the process ends. Parents hold what was opened from them, so the first happens to a fabric and
+ * all below it together, and never to passive endpoints or what is beside an open shm endpoint, which this package itself refers
+ * to. {@code java.util.logging} may drop what it is told as the process ends; {@code print} in the place of {@code report}
+ * writes to the standard error stream. With either, the exception that names what must be closed first also says where that was
+ * opened. Without, nothing is noted.
+ *
+ * <p><b>Observation.</b> {@link io.ofi4j.CompletionQueue#statistics}, {@link io.ofi4j.Endpoint#statistics} and
+ * {@link io.ofi4j.Domain#statistics} give counts at any time. The JDK Flight Recorder gets the events
+ * {@code io.ofi4j.MemoryRegistration}, {@code MemoryDeregistration}, {@code EndpointEnabled}, {@code EndpointClosed},
+ * {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused}, {@code ConnectionEnded},
+ * {@code CompletionError}, {@code FabricException}, {@code SlowPost} (an operation that waited for room; 1 ms or longer) and
+ * {@code SlowWait} (10 ms or longer). A post or poll that need not wait gives none. The module {@code jdk.jfr} is optional: a
+ * runtime made without it works, and tells nothing.
  */
 package io.ofi4j;

@@ -52,6 +52,8 @@ public final class ContextSlab {
      * count shows, because the provider's next locked instruction waits until all are written.
      */
     private long free;
+    /** How often there was no free slot for an operation. */
+    private long timesFull;
 
     /**
      * @param memory where the slab comes from; it must live until no provider can write to it
@@ -71,6 +73,7 @@ public final class ContextSlab {
     public int acquire(long token, int endpoint, int region) {
         int slot = (int) free;
         if (slot == NONE) {
+            timesFull++;
             return NONE;
         }
         long[] all = records;
@@ -129,6 +132,22 @@ public final class ContextSlab {
 
     public int capacity() {
         return slots;
+    }
+
+    public long timesFull() {
+        return timesFull;
+    }
+
+    /** How many operations an endpoint has in flight. */
+    public int inFlightOfEndpoint(int endpoint) {
+        int count = 0;
+        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
+            long owner = records[slot * FIELDS + 1];
+            if (owner > 0 && (owner & ~SILENT) >>> 32 == endpoint) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** How many operations concern a region. */

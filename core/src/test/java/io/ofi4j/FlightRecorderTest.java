@@ -1,0 +1,176 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What happens beside the data path can be seen in a recording. */
+@Timeout(120)
+class FlightRecorderTest {
+    private static final int LARGE = 32 << 20;
+
+    /** The events of this library while something runs. */
+    private record Seen(List<RecordedEvent> events) {
+        static Seen during(Runnable action) {
+            try (Recording recording = new Recording()) {
+                recording.start();
+                action.run();
+                recording.stop();
+                Path file = Files.createTempFile("ofi4j", ".jfr");
+                try {
+                    recording.dump(file);
+                    return new Seen(RecordingFile.readAllEvents(file));
+                } finally {
+                    Files.delete(file);
+                }
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        List<RecordedEvent> of(String name) {
+            return events.stream().filter(event -> event.getEventType().getName().equals("io.ofi4j." + name)).toList();
+        }
+
+        RecordedEvent one(String name) {
+            assertThat(of(name)).as(name).hasSize(1);
+            return of(name).getFirst();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void registrationsAndEndpointsAppear(String provider) {
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair(provider)) {
+                pair.domain.allocate(12_345, Access.REMOTE_READ).close();
+            }
+        });
+
+        String name = TestProviders.info(provider).provider();
+        for (String what : List.of("MemoryRegistration", "MemoryDeregistration")) {
+            RecordedEvent event = seen.one(what);
+            assertThat(event.getLong("length")).isEqualTo(12_345);
+            assertThat(event.getString("access")).isEqualTo("[REMOTE_READ]");
+            assertThat(event.getString("provider")).isEqualTo(name);
+            assertThat(event.getDuration()).isPositive();
+        }
+        assertThat(seen.of("EndpointEnabled")).hasSize(2);
+        assertThat(seen.of("EndpointClosed")).hasSize(2).allMatch(event -> event.getString("provider").equals(name))
+                .allMatch(event -> event.getDuration().toNanos() > 0);
+        assertThat(seen.of("OperationsCanceled")).isEmpty();
+        assertThat(seen.of("ConnectionMade")).hasSize(provider.startsWith("MSG") ? 2 : 0);
+        assertThat(seen.of("ConnectionEnded")).hasSize(provider.startsWith("MSG") ? 2 : 0);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void connectionsThatDoNotComeAboutAppear(String provider) {
+        Seen seen = Seen.during(() -> {
+            try (Listener listener = new Listener(provider)) {
+                Endpoint client = listener.client();
+                client.connection().connect(listener.passive.address());
+                listener.request().reject((byte) 7);
+                assertThatThrownBy(() -> client.connection().awaitConnected(Pair.DEADLINE))
+                        .isInstanceOf(ConnectionException.class);
+            }
+        });
+
+        assertThat(seen.one("ConnectionRefused").getInt("errno")).isEqualTo(111);
+        assertThat(seen.one("ConnectionRefused").getString("text")).containsIgnoringCase("refused");
+        assertThat(seen.of("ConnectionMade")).isEmpty();
+        assertThat(seen.of("ConnectionEnded")).isEmpty();
+        assertThat(seen.one("FabricException").getInt("errno")).isEqualTo(111);
+    }
+
+    @Test
+    void operationsThatClosingCancelsAppear() {
+        int[] canceled = new int[1];
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair("sockets");
+                    MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+                for (int token = 1; token <= 3; token++) {
+                    pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, token);
+                }
+                pair.endpoint.close();
+                pair.awaitCompletions(3);
+                canceled[0] = pair.endpoint.statistics().canceled();
+            }
+        });
+
+        assertThat(canceled[0]).isPositive();
+        assertThat(seen.one("OperationsCanceled").getInt("operations")).isEqualTo(canceled[0]);
+        assertThat(seen.of("CompletionError")) // the target's queue may have one, too
+                .filteredOn(event -> event.getString("text").equals("the endpoint was closed")).hasSize(canceled[0])
+                .allMatch(event -> event.getInt("errno") == 125 && event.getLong("token") > 0);
+    }
+
+    @Test
+    void slowPostsAppearWithTheirOutcome() {
+        Seen seen = Seen.during(() -> {
+            CompletionQueueAttributes one = CompletionQueueAttributes.defaults().size(1);
+            try (Pair pair = new Pair(TestProviders.hints("tcp;ofi_rxm"), one);
+                    MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 2);
+                pair.awaitCompletions(2);
+            }
+            try (Pair pair = new Pair(TestProviders.hints("sockets"), one);
+                    MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+                pair.endpoint.postTimeout(Duration.ofMillis(5));
+                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
+                assertThatThrownBy(() -> {
+                    for (int token = 2; token < 100; token++) {
+                        pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, token);
+                    }
+                }).isInstanceOf(FabricTimeoutException.class);
+            }
+        });
+
+        assertThat(seen.of("SlowPost")).anySatisfy(event -> {
+            assertThat(event.getString("provider")).isEqualTo("tcp;ofi_rxm");
+            assertThat(event.getString("operation")).isEqualTo("fi_write");
+            assertThat(event.getInt("attempts")).isPositive();
+            assertThat(event.getBoolean("accepted")).isTrue();
+        }).anySatisfy(event -> {
+            assertThat(event.getString("provider")).isEqualTo("sockets");
+            assertThat(event.getBoolean("accepted")).isFalse();
+            assertThat(event.getDuration()).isGreaterThanOrEqualTo(Duration.ofMillis(5));
+        }).allMatch(event -> event.getDuration().toNanos() >= 1_000_000);
+        assertThat(seen.of("FabricException")).anyMatch(event -> event.getString("operation").equals("fi_write")
+                && event.getString("message").contains("has no room"));
+    }
+
+    @Test
+    void longWaitsAppearAndShortOnesDoNot() {
+        Duration time = Duration.ofMillis(30);
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair("sockets"); EventQueue events = pair.fabric.openEventQueue()) {
+                assertThat(pair.queue.await((t, f, l, d) -> {}, 1, Duration.ofMillis(1))).isZero();
+                assertThat(pair.queue.await((t, f, l, d) -> {}, 1, time)).isZero();
+                assertThat(Waiting.SPIN.tryUntil(() -> false, time)).isFalse();
+                assertThatThrownBy(() -> events.read(time)).isInstanceOf(FabricTimeoutException.class);
+            }
+        });
+
+        assertThat(seen.of("SlowWait")).extracting(event -> event.getString("operation"))
+                .contains("await on CompletionQueue of sockets", "Waiting.SPIN", "reading events");
+        assertThat(seen.of("SlowWait")).allMatch(event -> event.getDuration().toMillis() >= 10)
+                .allMatch(event -> event.getStackTrace() != null);
+    }
+}

@@ -1,0 +1,143 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What an application reads of operations and regions agrees with what it did. */
+@Timeout(120)
+class StatisticsTest {
+    /** More than sockets buffer, so that a write stays in flight while the far side does not poll. */
+    private static final int LARGE = 32 << 20;
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void completionsAreCountedWhetherPolledOrKept(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0));
+            for (int token = 1; token <= 10; token++) {
+                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                pair.awaitToken(token);
+            }
+            assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(10, 0, 0, 0, 0, 0));
+            for (int token = 11; token <= 15; token++) {
+                pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+            }
+            assertThat(pair.queue.statistics().inFlight() + pair.queue.statistics().kept()).isEqualTo(5);
+            assertThat(pair.endpoint.statistics().inFlight()).isEqualTo(pair.queue.statistics().inFlight());
+            Waiting.YIELD.until(() -> {
+                pair.domain.progress();
+                return pair.queue.statistics().kept() == 5;
+            }, Pair.DEADLINE);
+
+            assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(15, 0, 0, 0, 5, 0));
+            assertThat(pair.endpoint.statistics().inFlight()).isZero();
+            pair.completed.clear();
+            pair.awaitCompletions(5);
+            assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(15, 0, 0, 0, 0, 0));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void whatFoundNoRoomAndWhatClosingCanceledIsCounted(String provider) {
+        int size = 4;
+        try (Pair pair = new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults().size(size));
+                MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+            int accepted = 0;
+            int refused = 0;
+            for (int token = 0; token < 2 * size; token++) {
+                if (pair.rma().tryWrite(source, 0, LARGE, pair.far, target.remote(), 0, token)) {
+                    accepted++;
+                } else {
+                    refused++;
+                }
+            }
+            assertThat(refused).isGreaterThanOrEqualTo(size);
+            CompletionQueueStatistics full = pair.queue.statistics();
+            assertThat(full.timesFull() + pair.endpoint.statistics().timesFull()).isEqualTo(refused);
+            assertThat(full.inFlight()).isEqualTo(accepted);
+            assertThat(pair.endpoint.statistics().inFlight()).isEqualTo(accepted);
+
+            pair.endpoint.close();
+            pair.completed.clear();
+            pair.awaitCompletions(accepted);
+
+            long ours = pair.errors.stream().filter(error -> error.providerText().equals("the endpoint was closed"))
+                    .count();
+            CompletionQueueStatistics after = pair.queue.statistics();
+            assertThat(after.completed()).isEqualTo(pair.completed.size());
+            assertThat(after.canceled() + after.failed()).isEqualTo(pair.errors.size());
+            assertThat(after.canceled()).as("what the provider does not report").isEqualTo(ours);
+            assertThat(pair.endpoint.statistics())
+                    .isEqualTo(new EndpointStatistics(0, (int) after.canceled(), refused - full.timesFull()));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void regionsAreCountedFromRegistrationToDeregistration(String provider) {
+        try (Pair pair = new Pair(provider); MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+            MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+            MemoryRegion idle = pair.domain.allocate(100, Access.READ);
+            assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(3, 2L * LARGE + 100, 0));
+            idle.close();
+            idle.close();
+            assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(2, 2L * LARGE, 0));
+
+            pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
+            source.close();
+            assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(2, 2L * LARGE, 1));
+            pair.awaitToken(1);
+            assertThat(pair.domain.statistics()).isEqualTo(new DomainStatistics(1, LARGE, 0));
+        }
+    }
+
+    @Test
+    void failuresAreCounted() {
+        try (Pair pair = new Pair("sockets");
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            RemoteRegion there = target.remote();
+            RemoteRegion wrong = new RemoteRegion(there.base(), there.length(), there.key() + 1, there.accessBits());
+            pair.rma().write(source, 0, 8, pair.far, wrong, 0, 1);
+            pair.awaitCompletions(1);
+
+            assertThat(pair.errors).hasSize(1);
+            assertThat(pair.queue.statistics()).isEqualTo(new CompletionQueueStatistics(0, 1, 0, 0, 0, 0));
+        }
+    }
+
+    @Test
+    void anEndpointWithoutAQueueHasNone() {
+        try (Pair pair = new Pair("shm"); Endpoint endpoint = pair.domain.openEndpoint()) {
+            assertThatIllegalStateException().isThrownBy(endpoint::statistics)
+                    .withMessageContaining("bind a completion queue");
+        }
+    }
+
+    @Test
+    void aMonitoringThreadMayAsk() throws InterruptedException {
+        for (ThreadingModel model : new ThreadingModel[]{ThreadingModel.SAFE, ThreadingModel.COMPLETION}) {
+            try (Pair pair = new Pair(TestProviders.hints("tcp;ofi_rxm").threading(model))) {
+                Object[] seen = new Object[3];
+                Thread monitor = Thread.ofPlatform().start(() -> {
+                    seen[0] = pair.queue.statistics();
+                    seen[1] = pair.endpoint.statistics();
+                    seen[2] = pair.domain.statistics();
+                });
+                monitor.join(10_000);
+
+                assertThat(seen).containsExactly(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0),
+                        new EndpointStatistics(0, 0, 0), new DomainStatistics(0, 0, 0));
+            }
+        }
+    }
+}

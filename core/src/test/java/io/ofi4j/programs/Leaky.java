@@ -1,0 +1,81 @@
+package io.ofi4j.programs;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.FabricHints;
+import io.ofi4j.FabricInfo;
+import io.ofi4j.Libfabric;
+import java.lang.ref.WeakReference;
+
+/** Forgets to close; an application's class, outside the library's package. The arguments: the provider, and what to do. */
+final class Leaky {
+    private static Fabric held;
+
+    private Leaky() {
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        FabricHints hints = FabricHints.rma().provider(arguments[0]);
+        FabricInfo info = Libfabric.load().info(arguments[0].equals("shm") ? hints : hints.source("127.0.0.1", null))
+                .getFirst();
+        switch (arguments[1]) {
+            case "hold" -> held = openTree(info);
+            case "drop" -> drop(openTree(info));
+            case "refuse" -> refuse(openTree(info));
+            default -> closeAll(info);
+        }
+        System.out.println("done");
+    }
+
+    private static Fabric openTree(FabricInfo info) {
+        Fabric fabric = Libfabric.load().openFabric(info);
+        Domain domain = fabric.openDomain();
+        CompletionQueue queue = domain.openCompletionQueue();
+        openEndpoint(domain, queue);
+        domain.allocate(4096, Access.WRITE);
+        domain.allocate(8192, Access.WRITE).close();
+        return fabric;
+    }
+
+    private static void openEndpoint(Domain domain, CompletionQueue queue) {
+        domain.openEndpoint().bind(domain.openAddressVector()).bind(queue).enable();
+    }
+
+    /** As long as a static variable refers to nothing. */
+    private static void drop(Fabric fabric) throws InterruptedException {
+        WeakReference<Fabric> gone = new WeakReference<>(fabric);
+        fabric = null;
+        long start = System.nanoTime();
+        while (!gone.refersTo(null) && System.nanoTime() - start < 20_000_000_000L) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        System.out.println("gone: " + gone.refersTo(null));
+        Thread.sleep(500);
+        System.out.flush();
+    }
+
+    private static void refuse(Fabric fabric) {
+        try {
+            fabric.close();
+        } catch (IllegalStateException e) {
+            System.out.println("refused: " + e.getMessage());
+        }
+        held = fabric;
+    }
+
+    private static void closeAll(FabricInfo info) {
+        try (Fabric fabric = Libfabric.load().openFabric(info);
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                var vector = domain.openAddressVector();
+                Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+                var region = domain.allocate(64, Access.WRITE);
+                var counter = domain.openCounter()) {
+            System.out.println(endpoint + " " + region + " " + counter);
+        }
+    }
+}
