@@ -11,15 +11,23 @@ import java.util.stream.Stream;
  */
 record CallColumn(String label, FabricHints hints) {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
-    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd");
+    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
+            "net MSG", "sockets MSG");
 
     /** Those of this machine. */
     static Stream<CallColumn> here() {
-        return TestProviders.rma().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider)));
+        return Stream.concat(
+                TestProviders.rma().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider))),
+                Stream.of("tcp", "net", "sockets")
+                        .map(provider -> new CallColumn(provider + " MSG", TestProviders.connectedHints(provider))));
     }
 
     private static String label(String provider) {
         return provider.equals("net") || provider.equals("tcp") ? "net, tcp" : provider;
+    }
+
+    boolean isConnected() {
+        return hints.endpointType() == EndpointType.MSG;
     }
 
     @Override
