@@ -43,6 +43,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
     private final Children children = new Children();
+    /** shm of libfabric 1.x looks for events for ever. */
+    private final boolean keepsTime;
     private boolean hasRetired;
     private boolean closed;
 
@@ -51,6 +53,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         this.handle = handle;
         this.attributes = attributes;
         this.reader = new EventReader(handle);
+        this.keepsTime = !handle.provider().contains("shm");
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
@@ -225,7 +228,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         long start = System.nanoTime();
         long limit = deadline.toNanos();
         long pause = SHORTEST_PAUSE_NANOS;
-        boolean blocks = attributes.waitObject() != WaitObject.NONE && !Thread.currentThread().isVirtual();
+        boolean blocks = attributes.waitObject() != WaitObject.NONE && keepsTime && !Thread.currentThread().isVirtual();
         while (true) {
             long left = limit - (System.nanoTime() - start);
             if (pumpUntil(condition, blocks ? Math.clamp(left / 1_000_000, 0, SLICE_MILLIS) : 0)) {

@@ -11,13 +11,25 @@
  * <li><b>Java idiom wherever it is free.</b>
  * </ol>
  *
- * <p>The way through it: {@link io.ofi4j.Libfabric#load} loads the library, {@link io.ofi4j.Libfabric#info} finds
- * providers that match {@link io.ofi4j.FabricHints}; a {@link io.ofi4j.Fabric} opens a {@link io.ofi4j.Domain}, which opens
- * a {@link io.ofi4j.CompletionQueue}, an {@link io.ofi4j.AddressVector} and an {@link io.ofi4j.Endpoint}, and registers
- * {@link io.ofi4j.MemoryRegion}s. {@link io.ofi4j.Endpoint#rma} posts transfers, {@link io.ofi4j.CompletionQueue#poll}
- * tells what has completed. Connected endpoints
- * ({@link io.ofi4j.FabricHints#connected}) have an {@link io.ofi4j.EventQueue}, a {@link io.ofi4j.PassiveEndpoint} on the
- * accepting side, and a {@link io.ofi4j.Connection} in the place of the address vector.
+ * <p><b>Where to begin.</b> {@code TutorialTest}, among this module's tests, is the guide: it reads from top to bottom, from
+ * finding a provider to an exchange between two sides, and every part of it runs.
+ *
+ * <p><b>The objects</b>, each opened from the one before it or bound to it:
+ * <ul>
+ * <li>{@link io.ofi4j.Libfabric#load} loads the library, and {@link io.ofi4j.Libfabric#info} finds what matches
+ * {@link io.ofi4j.FabricHints}: a {@link io.ofi4j.FabricInfo} for each offer.
+ * <li>A {@link io.ofi4j.Fabric} is a network, a {@link io.ofi4j.Domain} an adapter in it.
+ * <li>{@link io.ofi4j.MemoryRegion}s are the memory that is transferred from and to: allocated, the application's own, or a
+ * file's. Peers reach one by its {@link io.ofi4j.RemoteRegion}, which is sent to them.
+ * <li>An {@link io.ofi4j.Endpoint} starts transfers and is their target. {@link io.ofi4j.Endpoint#rma} posts them, and
+ * {@link io.ofi4j.Rma#message} prepares those with vectors, flags and data.
+ * <li>A {@link io.ofi4j.CompletionQueue} tells which have completed, by {@link io.ofi4j.CompletionQueue#poll} or, blocking,
+ * {@link io.ofi4j.CompletionQueue#await}; a {@link io.ofi4j.Counter} tells how many.
+ * <li>An {@link io.ofi4j.AddressVector} has the peers of unconnected endpoints. Connected ones
+ * ({@link io.ofi4j.FabricHints#connected}) have a {@link io.ofi4j.Connection} instead, an {@link io.ofi4j.EventQueue} that tells
+ * what becomes of it, and a {@link io.ofi4j.PassiveEndpoint} on the accepting side. Either way operations name a
+ * {@link io.ofi4j.Peer}.
+ * </ul>
  *
  * <p><b>Life cycle.</b> Everything that is opened is {@link AutoCloseable}; closing twice is harmless. What was opened
  * from or bound to an object must be closed before it, or {@link IllegalStateException} names what is still open. Use after
@@ -28,7 +40,8 @@
  * the completion queue may poll it and post on endpoints bound to it. Another thread gets {@link WrongThreadException}.
  *
  * <p><b>Progress.</b> With {@link io.ofi4j.ProgressModel#MANUAL} a provider works only while the application calls it:
- * even a process that is only the target of writes and reads must poll a queue of its endpoint.
+ * even a process that is only the target of writes and reads must poll a queue of its endpoint, or have a
+ * {@link io.ofi4j.ProgressThread} do it. {@link io.ofi4j.Waiting} waits for anything, with a deadline.
  *
  * <p><b>Leaks.</b> With the system property {@code io.ofi4j.leaks} set to {@code report}, each object that was opened and never
  * closed is reported, with where it was opened, as a warning of the {@link System.Logger} named {@code io.ofi4j}: when nothing

@@ -11,13 +11,16 @@ import java.util.stream.Stream;
  */
 record CallColumn(String label, FabricHints hints) {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
-    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd",
-            "verbs;ofi_rxm", "verbs");
+    static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
+            "net MSG", "sockets MSG", "verbs;ofi_rxm", "verbs MSG");
 
-    /** Those of this machine. */
+    /** Those of this machine, or those that were chosen. */
     static Stream<CallColumn> here() {
-        return TestProviders.transfers().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider)))
-                .filter(column -> LABELS.contains(column.label));
+        boolean chosen = System.getProperty("ofi4j.test.providers") != null;
+        return Stream.concat(
+                TestProviders.rma().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider))),
+                (chosen ? TestProviders.connected() : Stream.of("tcp", "net", "sockets"))
+                        .map(provider -> new CallColumn(provider + " MSG", TestProviders.connectedHints(provider))));
     }
 
     private static String label(String provider) {
@@ -25,6 +28,10 @@ record CallColumn(String label, FabricHints hints) {
             return "verbs"; // which has no other endpoints with one-sided calls
         }
         return provider.equals("net") || provider.equals("tcp") ? "net, tcp" : provider;
+    }
+
+    boolean isConnected() {
+        return hints.endpointType() == EndpointType.MSG;
     }
 
     @Override

@@ -24,6 +24,24 @@ final class Pair implements AutoCloseable {
     final List<Long> completed = new ArrayList<>();
     final List<CompletionError> errors = new ArrayList<>();
     final List<CompletionError> farErrors = new ArrayList<>();
+    /** Those that a wiring opened: closed after the endpoints. */
+    final List<Counter> counters = new ArrayList<>();
+
+    /** What is bound to the endpoints before they are enabled, beside vectors and event queues. */
+    interface Wiring {
+        /** Of the near end. */
+        default Endpoint near(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.queue);
+        }
+
+        /** Of the far end. */
+        default Endpoint far(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.farQueue);
+        }
+    }
+
+    private static final Wiring QUEUES = new Wiring() {
+    };
 
     private final CompletionHandler recorder = new CompletionHandler() {
         @Override
@@ -59,6 +77,10 @@ final class Pair implements AutoCloseable {
     }
 
     Pair(FabricHints hints, CompletionQueueAttributes attributes) {
+        this(hints, attributes, QUEUES);
+    }
+
+    Pair(FabricHints hints, CompletionQueueAttributes attributes, Wiring wiring) {
         FabricInfo info = TestProviders.info(hints);
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
@@ -68,29 +90,37 @@ final class Pair implements AutoCloseable {
             vector = null;
             events = fabric.openEventQueue();
             passive = fabric.openPassiveEndpoint(info).bind(events).listen();
-            endpoint = domain.openEndpoint(info.withDestination(passive.address())).bind(events).bind(queue).enable();
-            farEndpoint = connect();
+            endpoint = wiring.near(this, domain.openEndpoint(info.withDestination(passive.address())).bind(events))
+                    .enable();
+            farEndpoint = connect(wiring);
             far = endpoint.connection().peer();
         } else {
             events = null;
             passive = null;
             vector = domain.openAddressVector();
-            endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
-            farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue).enable();
+            endpoint = wiring.near(this, domain.openEndpoint().bind(vector)).enable();
+            farEndpoint = wiring.far(this, domain.openEndpoint().bind(vector)).enable();
             far = vector.insert(farEndpoint.address());
         }
     }
 
     /** Connects the near end, and opens the far one. */
-    private Endpoint connect() {
+    private Endpoint connect(Wiring wiring) {
         endpoint.connection().connect(passive.address());
         if (!(events.read(DEADLINE) instanceof Event.ConnectionRequested(ConnectionRequest request))) {
             throw new AssertionError("no connection was asked for");
         }
-        Endpoint accepting = domain.openEndpoint(request).bind(events).bind(farQueue).enable();
+        Endpoint accepting = wiring.far(this, domain.openEndpoint(request).bind(events)).enable();
         accepting.connection().accept(DEADLINE);
         endpoint.connection().awaitConnected(DEADLINE);
         return accepting;
+    }
+
+    /** For a {@link Wiring}. */
+    Counter openCounter(WaitObject object) {
+        Counter counter = domain.openCounter(CounterAttributes.defaults().waitObject(object));
+        counters.add(counter);
+        return counter;
     }
 
     Rma rma() {
@@ -128,6 +158,7 @@ final class Pair implements AutoCloseable {
     public void close() {
         endpoint.close();
         farEndpoint.close();
+        counters.forEach(Counter::close);
         if (vector != null) {
             vector.close();
         } else {

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** What a call is tried on: two endpoints of one provider, with a region at each. */
 final class Trial implements AutoCloseable {
     static final int LENGTH = 64;
+    static final long TOKEN = 77;
 
     private static final Access[] HERE = {Access.READ, Access.WRITE};
     private static final Access[] THERE = {Access.REMOTE_READ, Access.REMOTE_WRITE};
@@ -31,6 +34,54 @@ final class Trial implements AutoCloseable {
         return pair.rma();
     }
 
+    /** The vector of the endpoints' peers. */
+    AddressVector vector() {
+        if (pair.vector == null) {
+            throw new UnsupportedOperationException("connected endpoints have no address vector");
+        }
+        return pair.vector;
+    }
+
+    /** Writes what is here to a peer, and waits until it has come there. */
+    void writeTo(Peer peer) {
+        write(here, peer, there.remote());
+        awaitWritten();
+    }
+
+    private void write(MemoryRegion from, Peer to, RemoteRegion at) {
+        rma().write(from, 0, LENGTH, to, at, 0, TOKEN);
+        pair.awaitToken(TOKEN);
+    }
+
+    /** Writes, with an operation that has no flags of its own. */
+    void write() {
+        writeTo(pair.far);
+    }
+
+    /** Writes from another region and to another one. */
+    void write(MemoryRegion from, MemoryRegion to) {
+        from.segment().fill((byte) 1);
+        write(from, pair.far, to.remote());
+        awaitByte(to, (byte) 1);
+    }
+
+    /** Runs something while another thread polls the far end. */
+    void whileTheFarEndPolls(Runnable work) throws InterruptedException {
+        AtomicBoolean over = new AtomicBoolean();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            while (!over.get()) {
+                pair.farQueue.poll((token, flags, length, data) -> {}, LENGTH);
+                Thread.yield();
+            }
+        });
+        try {
+            work.run();
+        } finally {
+            over.set(true);
+            thread.join();
+        }
+    }
+
     RmaMessage message() {
         return rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
     }
@@ -47,7 +98,7 @@ final class Trial implements AutoCloseable {
 
     private void awaitByte(MemoryRegion region, byte expected) {
         byte[] all = new byte[LENGTH];
-        java.util.Arrays.fill(all, expected);
+        Arrays.fill(all, expected);
         Waiting.YIELD.until(() -> {
             poll();
             return region.segment().mismatch(MemorySegment.ofArray(all)) == -1;

@@ -1,0 +1,113 @@
+package io.ofi4j;
+
+import static io.ofi4j.Trial.LENGTH;
+import static io.ofi4j.Trial.TOKEN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/** Trials of the calls of fi_cntr(3). */
+final class CounterTrials {
+    private CounterTrials() {
+    }
+
+    static void addTo(Map<String, CallTrial> all) {
+        all.put("fi_cntr_read, WRITE", near(WaitObject.NONE, CounterEvent.WRITE, t -> {
+            t.write();
+            awaitOne(t);
+        }));
+        all.put("fi_cntr_read, READ", near(WaitObject.NONE, CounterEvent.READ, t -> {
+            read(t);
+            awaitOne(t);
+        }));
+        all.put("fi_cntr_read, REMOTE_WRITE", far(CounterEvent.REMOTE_WRITE, t -> {
+            t.write();
+            awaitOne(t);
+        }));
+        all.put("fi_cntr_read, REMOTE_READ", far(CounterEvent.REMOTE_READ, t -> {
+            read(t);
+            awaitOne(t);
+        }));
+        all.put("fi_cntr_wait", near(WaitObject.UNSPECIFIED, CounterEvent.WRITE, t -> {
+            t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.whileTheFarEndPolls(() -> counter(t).await(1, Pair.DEADLINE));
+            assertThat(counter(t).read()).isEqualTo(1);
+        }));
+        changes(all);
+    }
+
+    private static void changes(Map<String, CallTrial> all) {
+        all.put("fi_cntr_add", alone(counter -> {
+            counter.add(3);
+            counter.add(4);
+            awaitValue(counter, 7);
+        }));
+        all.put("fi_cntr_set", alone(counter -> {
+            counter.add(3);
+            counter.set(2);
+            awaitValue(counter, 2);
+        }));
+        all.put("fi_cntr_adderr, fi_cntr_readerr", alone(counter -> {
+            counter.addErrors(5);
+            assertThat(counter.readErrors()).isEqualTo(5);
+        }));
+        all.put("fi_cntr_seterr", alone(counter -> {
+            counter.addErrors(5);
+            counter.setErrors(1);
+            assertThat(counter.readErrors()).isEqualTo(1);
+        }));
+    }
+
+    private static void read(Trial t) {
+        t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+        t.pair.awaitToken(TOKEN);
+    }
+
+    private static Counter counter(Trial t) {
+        return t.pair.counters.getFirst();
+    }
+
+    private static void awaitOne(Trial t) {
+        Waiting.YIELD.until(() -> {
+            t.pair.poll();
+            return counter(t).read() == 1;
+        }, Pair.DEADLINE);
+    }
+
+    /** fi_cntr(3): a change may be seen only after a while. */
+    private static void awaitValue(Counter counter, long value) {
+        Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);
+    }
+
+    /** What is tried on a counter that is bound to nothing. */
+    private interface Body {
+        void run(Counter counter);
+    }
+
+    private static CallTrial alone(Body body) {
+        return CallTrial.of(t -> {
+            try (Counter counter = t.pair.domain.openCounter()) {
+                body.run(counter);
+            }
+        });
+    }
+
+    private static CallTrial near(WaitObject object, CounterEvent event, CallTrial.Body body) {
+        return CallTrial.of(UnaryOperator.identity(), new Pair.Wiring() {
+            @Override
+            public Endpoint near(Pair pair, Endpoint endpoint) {
+                return endpoint.bind(pair.queue).bind(pair.openCounter(object), event);
+            }
+        }, body);
+    }
+
+    private static CallTrial far(CounterEvent event, CallTrial.Body body) {
+        return CallTrial.of(CallTrial.capability(Capability.RMA_EVENT), new Pair.Wiring() {
+            @Override
+            public Endpoint far(Pair pair, Endpoint endpoint) {
+                return endpoint.bind(pair.farQueue).bind(pair.openCounter(WaitObject.NONE), event);
+            }
+        }, body);
+    }
+}
