@@ -5,7 +5,6 @@ import static io.ofi4j.Recorder.RECORDER;
 import io.ofi4j.internal.Descriptors;
 import io.ofi4j.internal.Errno;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -56,7 +55,7 @@ final class BlockingRead {
     /** As the other, where something else blocks than the descriptor; null where nothing does. */
     boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Call call, Duration deadline) {
         long start = System.nanoTime();
-        long limit = TimeUnit.NANOSECONDS.convert(deadline); // the longest there is, where it is longer
+        long limit = Deadlines.nanos(deadline); // the longest there is, where it is longer
         int since = begin();
         if (since < 0) {
             return found.getAsBoolean();

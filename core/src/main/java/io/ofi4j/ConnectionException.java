@@ -54,8 +54,8 @@ public final class ConnectionException extends FabricException {
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
-        String message = endpoint + " was not connected within " + deadline.toMillis()
-                + " ms. Does the peer read its event queue, and accept?";
+        String message = endpoint + " was not connected within " + Deadlines.text(deadline)
+                + ". Does the peer read its event queue, and accept?";
         return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
     }
 

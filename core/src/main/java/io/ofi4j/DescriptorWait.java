@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import io.ofi4j.internal.Descriptors;
 import io.ofi4j.internal.Errno;
@@ -25,7 +24,7 @@ final class DescriptorWait {
 
     boolean until(Duration deadline) {
         long start = System.nanoTime();
-        long limit = TimeUnit.NANOSECONDS.convert(deadline);
+        long limit = Deadlines.nanos(deadline);
         while (mayBlock()) {
             long left = limit - (System.nanoTime() - start);
             if (left <= 0) {

@@ -371,6 +371,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized EndpointAddress address() {
         if (!enabled) {
+            requireOpen();
             throw new IllegalStateException("enable " + this + " first: it has no address before");
         }
         if (isMsg() && !closedNatively) {

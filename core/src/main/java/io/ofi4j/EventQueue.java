@@ -226,7 +226,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     private boolean happens(BooleanSupplier condition, Duration deadline) {
         long start = System.nanoTime();
-        long limit = deadline.toNanos();
+        long limit = Deadlines.nanos(deadline);
         long pause = SHORTEST_PAUSE_NANOS;
         boolean blocks = attributes.waitObject() != WaitObject.NONE && keepsTime && !Thread.currentThread().isVirtual();
         while (true) {

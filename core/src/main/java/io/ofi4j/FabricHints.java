@@ -167,6 +167,7 @@ public final class FabricHints implements Cloneable {
      *
      * @param node a host name or address of this machine, or null for any
      * @param service a port or service name, or null for any
+     * @throws IllegalArgumentException if one of them is empty, or has a zero character
      */
     public FabricHints source(String node, String service) {
         return address(node, service, true);
@@ -177,6 +178,7 @@ public final class FabricHints implements Cloneable {
      *
      * @param node a host name or address
      * @param service a port or service name, or null for any
+     * @throws IllegalArgumentException if one of them is empty, or has a zero character
      */
     public FabricHints destination(String node, String service) {
         return address(requireText(node, "node"), service, false);
@@ -184,8 +186,8 @@ public final class FabricHints implements Cloneable {
 
     private FabricHints address(String newNode, String newService, boolean isSource) {
         FabricHints copy = copy();
-        copy.node = newNode;
-        copy.service = newService;
+        copy.node = newNode == null ? null : requireText(newNode, "node");
+        copy.service = newService == null ? null : requireText(newService, "service");
         copy.source = isSource;
         return copy;
     }

@@ -8,10 +8,7 @@ public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 
     FabricTimeoutException(String operation, Duration deadline, String why) {
-        super(operation + " did not succeed within " + text(deadline) + ". " + why, operation, Errno.ETIMEDOUT);
-    }
-
-    private static String text(Duration duration) {
-        return duration.toMillis() < 1000 ? duration.toMillis() + " ms" : duration.toMillis() / 1000.0 + " s";
+        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why, operation,
+                Errno.ETIMEDOUT);
     }
 }

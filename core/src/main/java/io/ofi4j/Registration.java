@@ -102,6 +102,9 @@ final class Registration {
                             + " allocate it with Domain.allocate or from an Arena");
         }
         requireLength(memory.byteSize());
+        if (memory.address() == 0) {
+            throw new IllegalArgumentException("there is no memory at address 0");
+        }
         requireReadable(memory.isReadOnly(), bits);
         if (!memory.scope().isAlive()) {
             throw new IllegalStateException("the arena of this memory is closed");

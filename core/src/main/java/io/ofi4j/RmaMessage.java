@@ -135,7 +135,8 @@ public final class RmaMessage {
         }
         struct.remote(remoteCount, region.base() + offset, length, region.key());
         remoteCount++;
-        remoteLength += length;
+        // A sum that wraps around could be as many as the local bytes.
+        remoteLength = remoteLength > Long.MAX_VALUE - length ? Long.MAX_VALUE : remoteLength + length;
         remoteRights &= region.accessBits();
         struct.remoteCount(remoteCount);
         return this;

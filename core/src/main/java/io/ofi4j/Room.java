@@ -23,7 +23,7 @@ final class Room {
 
     void make() {
         endpoint.domain.progress();
-        if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= timeout.toNanos()) {
+        if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
             RECORDER.posted(recording, endpoint, operation, turns, false);
             throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
                     + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");

@@ -77,7 +77,7 @@ public enum Waiting {
     public boolean tryUntil(BooleanSupplier condition, Duration deadline) {
         Objects.requireNonNull(condition);
         long start = System.nanoTime();
-        long limit = deadline.toNanos();
+        long limit = Deadlines.nanos(deadline);
         Object recording = null; // not for the short waits, which are on the data path
         for (int asked = 0;; asked++) {
             if (condition.getAsBoolean()) {

@@ -1,0 +1,21 @@
+package io.ofi4j;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** How long a wait lasts: no shorter than nothing, and no longer than the clock counts, whatever the duration. */
+final class Deadlines {
+    private Deadlines() {
+    }
+
+    /** {@return so many nanoseconds, from 0, so that time that passed can be subtracted} */
+    static long nanos(Duration duration) {
+        return Math.max(0, TimeUnit.NANOSECONDS.convert(duration));
+    }
+
+    /** {@return it for a sentence} */
+    static String text(Duration duration) {
+        long millis = TimeUnit.MILLISECONDS.convert(duration);
+        return millis < 1000 ? millis + " ms" : millis / 1000.0 + " s";
+    }
+}
