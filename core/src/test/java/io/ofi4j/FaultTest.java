@@ -64,6 +64,14 @@ class FaultTest {
                     + " injected and survived, longest recovery " + longest / 1_000_000 + " ms");
         }
 
+        /** What another thread did last. */
+        static long requireDone(long at) {
+            if (at == 0) {
+                throw new AssertionError("the fault was not injected");
+            }
+            return at;
+        }
+
         void recovered(long since) {
             faults++;
             longest = Math.max(longest, System.nanoTime() - since);
@@ -112,7 +120,7 @@ class FaultTest {
                 work.verify();
                 join(killer);
             }
-            recovered(killed[0]);
+            recovered(requireDone(killed[0]));
         }
 
         /** Operations end in errors, in exceptions, or wait until the endpoint is closed. */
@@ -169,16 +177,17 @@ class FaultTest {
             int before = work.completed + someOperations();
             work.runUntil(() -> work.completed >= before, FaultWork.DEADLINE);
             long until = System.nanoTime() + random.nextLong(400_000_000);
+            long[] continued = new long[1];
             Thread other = Thread.ofPlatform().start(() -> {
                 target.signal("STOP");
                 Waiting.YIELD.until(() -> System.nanoTime() > until, FaultWork.DEADLINE);
                 target.signal("CONT");
+                continued[0] = System.nanoTime();
             });
             work.tryRunUntil(() -> !other.isAlive(), FaultWork.DEADLINE);
-            long continued = System.nanoTime();
             int then = work.completed + 200;
             work.runUntil(() -> work.completed >= then, FaultWork.DEADLINE);
-            recovered(continued);
+            recovered(requireDone(continued[0]));
         }
     }
 }
