@@ -41,6 +41,7 @@ class FaultTest {
         final Fabric fabric;
         final Domain domain;
         int faults;
+        int stalls;
         long longest;
 
         Driver(String provider) {
@@ -56,12 +57,12 @@ class FaultTest {
 
         void run() {
             for (int times = 0; times < TIMES; times++) {
-                inject();
+                stalls += FaultWork.again(provider, this::inject);
             }
             domain.close();
             fabric.close();
             System.out.println("faults " + getClass().getSimpleName() + " " + provider + ": " + faults
-                    + " injected and survived, longest recovery " + longest / 1_000_000 + " ms");
+                    + " injected and survived, " + stalls + " stalls, longest recovery " + longest / 1_000_000 + " ms");
         }
 
         /** What another thread did last. */
