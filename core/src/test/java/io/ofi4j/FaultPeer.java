@@ -90,7 +90,7 @@ final class FaultPeer implements AutoCloseable {
     }
 
     void signal(String name) {
-        run(List.of("kill", "-" + name, Long.toString(running.process().pid())));
+        run(List.of("sh", "-c", "kill -" + name + " " + running.process().pid())); // a shell has its own
     }
 
     boolean isAlive() {

@@ -41,6 +41,7 @@ class FaultTest {
         final Fabric fabric;
         final Domain domain;
         int faults;
+        int stalls;
         long longest;
 
         Driver(String provider) {
@@ -56,12 +57,20 @@ class FaultTest {
 
         void run() {
             for (int times = 0; times < TIMES; times++) {
-                inject();
+                stalls += FaultWork.again(provider, this::inject);
             }
             domain.close();
             fabric.close();
             System.out.println("faults " + getClass().getSimpleName() + " " + provider + ": " + faults
-                    + " injected and survived, longest recovery " + longest / 1_000_000 + " ms");
+                    + " injected and survived, " + stalls + " stalls, longest recovery " + longest / 1_000_000 + " ms");
+        }
+
+        /** What another thread did last. */
+        static long requireDone(long at) {
+            if (at == 0) {
+                throw new AssertionError("the fault was not injected");
+            }
+            return at;
         }
 
         void recovered(long since) {
@@ -112,7 +121,7 @@ class FaultTest {
                 work.verify();
                 join(killer);
             }
-            recovered(killed[0]);
+            recovered(requireDone(killed[0]));
         }
 
         /** Operations end in errors, in exceptions, or wait until the endpoint is closed. */
@@ -169,16 +178,17 @@ class FaultTest {
             int before = work.completed + someOperations();
             work.runUntil(() -> work.completed >= before, FaultWork.DEADLINE);
             long until = System.nanoTime() + random.nextLong(400_000_000);
+            long[] continued = new long[1];
             Thread other = Thread.ofPlatform().start(() -> {
                 target.signal("STOP");
                 Waiting.YIELD.until(() -> System.nanoTime() > until, FaultWork.DEADLINE);
                 target.signal("CONT");
+                continued[0] = System.nanoTime();
             });
             work.tryRunUntil(() -> !other.isAlive(), FaultWork.DEADLINE);
-            long continued = System.nanoTime();
             int then = work.completed + 200;
             work.runUntil(() -> work.completed >= then, FaultWork.DEADLINE);
-            recovered(continued);
+            recovered(requireDone(continued[0]));
         }
     }
 }

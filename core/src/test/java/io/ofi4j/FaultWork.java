@@ -12,13 +12,44 @@ import java.util.function.BooleanSupplier;
  */
 final class FaultWork implements AutoCloseable {
     static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final int MOST_STALLS = 3;
 
     static final int SLOTS = 64;
     private static final int BULK = 1 << 16;
     private static final int BULK_LENGTH = 200_000;
     private static final int WINDOW = 64;
-    /** With 64 long writes in flight ofi_rxd comes to a halt, without any fault. */
-    private static final int RXD_WINDOW = 16;
+    /** With more in flight, or with writes of many packets, ofi_rxd loses operations on a busy machine without any fault. */
+    private static final int RXD_WINDOW = 4;
+    private static final int RXD_LENGTH = 1000;
+
+    /** Operations do not come back until the endpoint is closed; then they do, see {@link #close}. */
+    static final class Stalled extends AssertionError {
+        private static final long serialVersionUID = 1;
+
+        private Stalled(String what) {
+            super(what);
+        }
+    }
+
+    /**
+     * Does something that may stall. On busy machines ofi_rxd, and sockets between connected endpoints, lose operations without
+     * any fault; there it is done again, with an endpoint of its own.
+     *
+     * @return how often it stalled
+     */
+    static int again(String provider, Runnable action) {
+        for (int stalls = 0;; stalls++) {
+            try {
+                action.run();
+                return stalls;
+            } catch (Stalled e) {
+                boolean loses = provider.contains("ofi_rxd") || provider.equals("MSG sockets");
+                if (!loses || stalls == MOST_STALLS) {
+                    throw e;
+                }
+            }
+        }
+    }
 
     final Endpoint endpoint;
     int completed;
@@ -142,14 +173,14 @@ final class FaultWork implements AutoCloseable {
     }
 
     private boolean bulk(int token) {
-        int length = 1 + random.nextInt(BULK_LENGTH);
+        int length = 1 + random.nextInt(window == RXD_WINDOW ? RXD_LENGTH : BULK_LENGTH);
         return endpoint.rma().tryWrite(local, BULK, length, peer, remote, BULK, token);
     }
 
     /** Posts and polls until the condition holds. */
     void runUntil(BooleanSupplier condition, Duration deadline) {
         if (!tryRunUntil(condition, deadline)) {
-            throw new AssertionError("nothing came of it in " + deadline + ": " + this);
+            throw new Stalled(this + ": nothing came of it in " + deadline);
         }
     }
 
@@ -191,7 +222,10 @@ final class FaultWork implements AutoCloseable {
 
     /** Waits until everything has come back, and well. */
     void drainWithoutFailure() {
-        if (!tryDrain(DEADLINE) || failed > 0) {
+        if (!tryDrain(DEADLINE)) {
+            throw new Stalled("not everything came back: " + this);
+        }
+        if (failed > 0) {
             throw new AssertionError("not everything came back well: " + this);
         }
     }

@@ -84,6 +84,7 @@ class NetworkFaultTest {
         private final String farNetwork;
         private int faults;
         private int reconnections;
+        private int stalls;
         private long longest;
 
         private Fails(String provider, String farNetwork) {
@@ -103,13 +104,14 @@ class NetworkFaultTest {
                             FaultTarget.ANY, TwoNetworks.FAR)) {
                 for (int times = 0; times < TIMES; times++) {
                     for (Fault fault : Fault.values()) {
-                        inject(fabric, domain, target, fault);
+                        stalls += FaultWork.again(provider, () -> inject(fabric, domain, target, fault));
                     }
                 }
-                cutForGood(fabric, domain, target);
+                stalls += FaultWork.again(provider, () -> cutForGood(fabric, domain, target));
             }
             System.out.println("faults " + provider + ": " + faults + " of the network injected and survived, "
-                    + reconnections + " by a new endpoint, longest recovery " + longest / 1_000_000 + " ms");
+                    + reconnections + " by a new endpoint, " + stalls + " stalls, longest recovery "
+                    + longest / 1_000_000 + " ms");
         }
 
         private void inject(Fabric fabric, Domain domain, FaultPeer target, Fault fault) {
