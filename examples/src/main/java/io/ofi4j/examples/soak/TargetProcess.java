@@ -95,7 +95,7 @@ final class TargetProcess implements AutoCloseable {
 
     private void signal(String name) {
         try {
-            Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+            Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start();
             if (kill.waitFor() != 0) {
                 throw new CommandFailure("The second process cannot be sent SIG" + name + ".");
             }
