@@ -95,7 +95,7 @@ final class EndpointTrials {
 
     private static void isServedOverConnection(FabricHints hints) {
         try (Listener here = new Listener(hints); Listener target = new Listener(hints)) {
-            Endpoint client = here.client();
+            Endpoint client = here.client(target.passive.address());
             client.connection().connect(target.passive.address());
             Endpoint server = target.server(requestOf(here, target));
             server.connection().accept();
