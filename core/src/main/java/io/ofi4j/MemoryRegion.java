@@ -156,7 +156,7 @@ public final class MemoryRegion implements AutoCloseable {
     /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
     void bindTo(Endpoint endpoint) {
         String provider = domain.info().provider();
-        FabricException.check(FidOps.fi_bind(handle, endpoint.handle(), 0), "fi_mr_bind", provider);
+        FabricException.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", provider);
         FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
         becomeUsable();
     }

@@ -6,6 +6,8 @@ import java.time.Duration;
 
 /** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
 final class Room {
+    static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
+
     private static final int TURNS_PER_CLOCK = 64;
 
     private final Endpoint endpoint;
