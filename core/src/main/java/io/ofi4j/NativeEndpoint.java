@@ -56,7 +56,7 @@ final class NativeEndpoint {
             throw new IllegalStateException(endpoint + " is enabled already");
         }
         requireFit();
-        domain.undisturbed(bindings.vector(), bindings.queues(),
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
                 () -> bindings.counters.undisturbed(this::bindAndEnable));
         if (bindings.isOfConnection()) {
             return; // it gets its address as it is connected
@@ -67,7 +67,7 @@ final class NativeEndpoint {
             ShmNeighbours.OF_THIS_PROCESS.opened(endpoint);
         }
         synchronized (domain) {
-            domain.endpointRegions().enabled(endpoint);
+            domain.regions.ofEndpoints().enabled(endpoint);
         }
     }
 
@@ -184,7 +184,7 @@ final class NativeEndpoint {
             bindings.queues().forEach(queue -> queue.endpoints().disabled());
         }
         synchronized (domain) {
-            domain.endpointRegions().closing(endpoint);
+            domain.regions.ofEndpoints().closing(endpoint);
         }
         int status = closeHandle();
         if (status == 0) {
@@ -219,7 +219,7 @@ final class NativeEndpoint {
     /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
-        domain.undisturbed(bindings.vector(), bindings.queues(), () -> status[0] = FidOps.fi_close(handle));
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> status[0] = FidOps.fi_close(handle));
         return status[0];
     }
 

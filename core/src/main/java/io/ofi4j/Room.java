@@ -24,7 +24,7 @@ final class Room {
     }
 
     void make() {
-        endpoint.domain.progress();
+        endpoint.domain.queues.progress();
         if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
             RECORDER.posted(recording, endpoint, operation, turns, false);
             throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
