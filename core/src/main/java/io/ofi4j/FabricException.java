@@ -44,6 +44,14 @@ public class FabricException extends RuntimeException {
         }
     }
 
+    /** As {@link #check}, of a call that few providers have. */
+    static void checkOffered(long status, String operation, String provider) {
+        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
+            throw new UnsupportedOperationException(operation + " is not offered by the provider " + provider);
+        }
+        check(status, operation, provider);
+    }
+
     private static String remedy(int errno, String operation, String provider) {
         return switch (errno) {
             case Errno.ENOMEM,
