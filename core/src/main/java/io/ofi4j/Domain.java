@@ -35,6 +35,7 @@ public final class Domain implements AutoCloseable {
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private final List<MemoryRegion> closingRegions = new ArrayList<>();
     private final EndpointRegions endpointRegions = new EndpointRegions();
+    private final LingeringMemory lingering;
     private volatile boolean regionsClosing;
     private volatile ProgressThread progressThread;
     private int lastNumber;
@@ -46,6 +47,7 @@ public final class Domain implements AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.info = info;
+        this.lingering = new LingeringMemory(info);
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? Guard.owned("DOMAIN") : Guard.exclusive();
     }
 
@@ -223,6 +225,7 @@ public final class Domain implements AutoCloseable {
         FabricException.check(out.status(), "fi_endpoint", endpointInfo.provider());
         Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber(), request);
         children.add(endpoint);
+        lingering.endpointOpened();
         return endpoint;
     }
 
@@ -431,6 +434,10 @@ public final class Domain implements AutoCloseable {
         return fabric;
     }
 
+    LingeringMemory lingering() {
+        return lingering;
+    }
+
     Handle handle() {
         return handle;
     }
@@ -455,6 +462,9 @@ public final class Domain implements AutoCloseable {
         children.remove(child);
         if (child instanceof CompletionQueue queue) {
             queues.remove(queue);
+        }
+        if (child instanceof Endpoint) {
+            lingering.endpointClosed();
         }
         if (child instanceof MemoryRegion region) { // under the monitor
             endpointRegions.forget(region);
