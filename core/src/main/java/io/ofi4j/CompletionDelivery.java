@@ -143,7 +143,7 @@ final class CompletionDelivery {
 
     /** Regions that were closed with operations in flight go when the last of them is read. */
     void finishIdleRegions() {
-        if (domain.hasClosingRegions()) {
+        if (domain.hasClosingRegions) {
             domain.finishIdleRegions();
         }
     }
