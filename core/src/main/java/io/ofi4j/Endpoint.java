@@ -264,6 +264,7 @@ public final class Endpoint implements AutoCloseable {
         if (enabledOnly) {
             address();
         }
+        atProvider.requireThere();
         return action.apply(handle);
     }
 

@@ -98,7 +98,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @throws FabricTimeoutException if none comes in that time
      * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
      * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
+     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
+     *         interrupt status stays set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];

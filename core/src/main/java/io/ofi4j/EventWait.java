@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits for what an event queue's events change: in slices, so that others get at the queue and nobody misses the end. */
+/** Waits for what an event queue's events change: in slices, so that others get at the queue and nobody misses an interrupt or the end. */
 final class EventWait {
     /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
     private static final int SLICE_MILLIS = 10;
@@ -43,6 +43,7 @@ final class EventWait {
             if (left <= 0) {
                 return false;
             }
+            Interrupts.check("fi_eq_sread");
             queue.fabric.progressBeside(queue);
             if (!blocks) {
                 LockSupport.parkNanos(queue, Math.min(pause, left));

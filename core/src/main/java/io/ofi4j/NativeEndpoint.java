@@ -40,9 +40,11 @@ final class NativeEndpoint {
         return enabled;
     }
 
-    /** Whether the provider has closed it, be it while the endpoint is open. */
-    boolean isClosed() {
-        return closed;
+    /** @throws IllegalStateException if the provider has closed it while the endpoint is open, since its connection has ended */
+    void requireThere() {
+        if (closed) {
+            throw new IllegalStateException(endpoint + " has lost its connection: open another");
+        }
     }
 
     /**
@@ -152,6 +154,9 @@ final class NativeEndpoint {
             if (bindings.isOfConnection() && !closed) {
                 address = nativeAddress();
             }
+            if (address == null) {
+                requireThere();
+            }
             return address;
         }
     }
@@ -177,6 +182,10 @@ final class NativeEndpoint {
         synchronized (endpoint) {
             if (closed) {
                 return 0;
+            }
+            if (enabled && bindings.isOfConnection()) {
+                CmOps.Name name = CmOps.fi_getname(handle); // it can still be asked for when it cannot be learned any more
+                address = name.status() == 0 ? EndpointAddress.of(name.address(), info.addressFormat()) : address;
             }
             closed = true;
         }

@@ -25,11 +25,20 @@ final class RegionDemands {
             FabricException.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", provider);
             counter.get().bind(region);
         }
+        try {
+            enable(counter.isPresent(), endpoint);
+        } catch (Throwable t) {
+            counter.ifPresent(bound -> bound.unbind(region));
+            throw t;
+        }
+    }
+
+    private void enable(boolean isCounted, Optional<Endpoint> endpoint) {
         if (has(MemoryRegionMode.ENDPOINT)) {
             domain.regions.ofEndpoints().add(region, endpoint.orElse(null));
             return;
         }
-        if (counter.isPresent() && has(MemoryRegionMode.RMA_EVENT)) {
+        if (isCounted && has(MemoryRegionMode.RMA_EVENT)) {
             FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
         }
         becomeUsable();

@@ -109,7 +109,7 @@ public final class RmaMessage {
             furtherRegions[localCount - 1] = region.number;
         }
         localCount++;
-        localLength += length;
+        localLength = sum(localLength, length);
         localRights &= region.accessBits;
         struct.localCount(localCount, localLength);
         return this;
@@ -135,8 +135,7 @@ public final class RmaMessage {
         }
         struct.remote(remoteCount, region.base() + offset, length, region.key());
         remoteCount++;
-        // A sum that wraps around could be as many as the local bytes.
-        remoteLength = remoteLength > Long.MAX_VALUE - length ? Long.MAX_VALUE : remoteLength + length;
+        remoteLength = sum(remoteLength, length);
         remoteRights &= region.accessBits();
         struct.remoteCount(remoteCount);
         return this;
@@ -322,6 +321,11 @@ public final class RmaMessage {
         requireReadable();
         requirePlain();
         posting.post(this, Call.READ_VECTOR, token);
+    }
+
+    /** One that wrapped around could be as many as the bytes of the other side. */
+    private static long sum(long length, long more) {
+        return length > Long.MAX_VALUE - more ? Long.MAX_VALUE : length + more;
     }
 
     private void requireWritable() {
