@@ -2,8 +2,12 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -18,6 +22,33 @@ class ClosedTargetTest {
         Forked.Result result = Forked.run(ClosesTargets.class, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @Test
+    void regionsThatWereClosedUnderAnOpenEndpointTakeNoMemory() {
+        Forked.Result result = Forked.run(ClosesMany.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(Long.parseLong(result.output().lines().toList().getLast())).as("pages more").isLessThan(20_000);
+    }
+
+    static final class ClosesMany {
+        private ClosesMany() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try (Pair pair = new Pair("shm")) {
+                long before = residentPages();
+                for (int i = 0; i < 2000; i++) {
+                    pair.domain.allocate(64 * 4096, Access.REMOTE_WRITE).close(); // 128,000 pages in all
+                }
+                System.out.println(residentPages() - before);
+            }
+        }
+
+        private static long residentPages() throws IOException {
+            return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]);
+        }
     }
 
     static final class ClosesTargets {

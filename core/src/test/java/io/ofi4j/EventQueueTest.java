@@ -86,6 +86,38 @@ class EventQueueTest {
     }
 
     @ParameterizedTest
+    @MethodSource("offeredWaitObjects")
+    void anInterruptEndsAWait(String provider, WaitObject object) throws Exception {
+        try (Fabric fabric = fabric(provider)) {
+            try (EventQueue queue = fabric
+                    .openEventQueue(EventQueueAttributes.defaults().waitObject(object).writable())) {
+                for (Thread.Builder kind : new Thread.Builder[]{Thread.ofPlatform(), Thread.ofVirtual()}) {
+                    CompletableFuture<Boolean> stillInterrupted = new CompletableFuture<>();
+                    Thread thread = kind.start(() -> {
+                        try {
+                            queue.read(Pair.DEADLINE);
+                        } catch (FabricException e) {
+                            assertThat(e).hasMessageContaining("interrupted");
+                            assertThat(e.errno()).isEqualTo(4);
+                            stillInterrupted.complete(Thread.currentThread().isInterrupted());
+                        } finally {
+                            stillInterrupted.complete(false);
+                        }
+                    });
+                    thread.interrupt();
+
+                    assertThat(stillInterrupted.get(20, TimeUnit.SECONDS)).isTrue();
+                }
+                queue.write(1, 2);
+                Thread.currentThread().interrupt();
+                assertThat(queue.read(SHORT)).as("what is there comes all the same")
+                        .isEqualTo(new Event.Notification(1, 2));
+                assertThat(Thread.interrupted()).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#connected")
     void aQueueWithADescriptorGivesItToTheApplication(String provider) {
         try (Fabric fabric = fabric(provider);
