@@ -127,6 +127,12 @@ public final class Domain implements AutoCloseable {
         return counter;
     }
 
+    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
+    boolean hasQueuesOfTheirOwn() {
+        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
+                && Libfabric.load().version().major() >= 2;
+    }
+
     private Guard queueGuard() {
         return switch (info.domain().threading()) {
             case DOMAIN -> guard;

@@ -88,6 +88,7 @@ public final class Endpoint implements AutoCloseable {
         this.postTimeout = original.postTimeout;
         this.request = null;
         this.realm = original.realm;
+        this.selective = original.selective;
         this.enabled = true;
         this.eventQueue = original.eventQueue;
         this.connection = original.connection;
@@ -279,11 +280,12 @@ public final class Endpoint implements AutoCloseable {
         if (enabled) {
             throw new IllegalStateException(this + " is enabled already");
         }
-        if (hasQueuesOfTheirOwn()) {
+        if (domain.hasQueuesOfTheirOwn()) {
             if (transmitQueue != receiveQueue) {
                 throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
                         + ", one completion queue serves both directions of an endpoint");
             }
+            counters.requireServe(transmitQueue);
             vector.prepare(transmitQueue);
         }
         receiveQueue.requireRoomForReceives(this, Verbs.receives(info));
@@ -305,12 +307,6 @@ public final class Endpoint implements AutoCloseable {
         synchronized (domain) {
             domain.endpointRegions().enabled(this);
         }
-    }
-
-    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
-    private boolean hasQueuesOfTheirOwn() {
-        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
-                && Libfabric.load().version().major() >= 2;
     }
 
     /**
@@ -342,6 +338,7 @@ public final class Endpoint implements AutoCloseable {
         FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         queues().forEach(CompletionQueue::enabled);
+        counters.enabled(transmitQueue);
         if (Verbs.receives(info) > 0) {
             receiveQueue.dataReceives().post(this, handle, Verbs.receives(info));
         }
@@ -629,7 +626,7 @@ public final class Endpoint implements AutoCloseable {
         Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
         FabricException.check(none.status(), "fi_av_open", info.provider());
         FidOps.fi_bind(handle, none.handle(), 0);
-        int status = hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
+        int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
         FidOps.fi_close(none.handle());
         return status;
     }
