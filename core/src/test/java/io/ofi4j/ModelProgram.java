@@ -15,7 +15,7 @@ import java.util.Random;
  * brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same program.
  */
 final class ModelProgram {
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
     final Random random;

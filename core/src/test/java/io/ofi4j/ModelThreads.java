@@ -17,7 +17,7 @@ import java.util.concurrent.Phaser;
  * has a value that was sent to it; at the end nothing is left.
  */
 final class ModelThreads {
-    static final Duration DEADLINE = Duration.ofSeconds(10);
+    static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
     final Domain domain;
