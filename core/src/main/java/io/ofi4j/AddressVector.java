@@ -308,7 +308,7 @@ public final class AddressVector implements AutoCloseable {
         requireHere(peer);
         peer.refuse();
         if (!ShmNeighbours.concerns(domain.info()) && --peer.entry.peers == 0) {
-            domain.awaitPosts();
+            domain.queues.awaitPosts();
             removeNatively(peer.entry);
         }
     }

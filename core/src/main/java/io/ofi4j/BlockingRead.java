@@ -3,7 +3,6 @@ package io.ofi4j;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.Descriptors;
-import io.ofi4j.internal.Errno;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -72,7 +71,7 @@ final class BlockingRead {
                 if (left <= 0 || isSignaled(since)) {
                     return false;
                 }
-                checkInterrupt();
+                Interrupts.check(operation);
                 pause(mayBlock, call, turn, left);
             }
         } finally {
@@ -148,13 +147,6 @@ final class BlockingRead {
 
     private synchronized boolean isSignaled(int since) {
         return signals != since;
-    }
-
-    private void checkInterrupt() {
-        if (Thread.currentThread().isInterrupted()) {
-            throw new FabricException(operation + " was interrupted: thread '" + Thread.currentThread().getName()
-                    + "' has its interrupt status set.", operation, Errno.EINTR);
-        }
     }
 
     /** @throws IllegalStateException if there is none */

@@ -101,6 +101,8 @@ public final class Connection {
      * @throws IllegalArgumentException if the address is none of this provider's, or there is too much data
      * @throws IllegalStateException if the endpoint is not enabled or closed, was connected before, or is to accept
      * @throws ConnectionException if it fails, or takes longer
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
+     *         {@link #awaitConnected} may wait on
      */
     public byte[] connect(EndpointAddress address, Duration deadline, byte... data) {
         connect(address, data);
@@ -132,6 +134,8 @@ public final class Connection {
      * @throws IllegalArgumentException if there is too much data
      * @throws IllegalStateException if the endpoint is not enabled or closed, has accepted before, or was not opened for a request
      * @throws ConnectionException if it fails, or takes longer
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
+     *         {@link #awaitConnected} may wait on
      */
     public void accept(Duration deadline, byte... data) {
         accept(data);
@@ -168,6 +172,8 @@ public final class Connection {
      * @return what the peer said when it accepted, perhaps no bytes
      * @throws IllegalStateException if it was not begun, or the endpoint is closed
      * @throws ConnectionException if it failed, or is not there in time
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and it may be waited
+     *         for again
      */
     public byte[] awaitConnected(Duration deadline) {
         endpoint.requireEnabled();

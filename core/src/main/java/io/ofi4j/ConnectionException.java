@@ -8,6 +8,11 @@ public final class ConnectionException extends FabricException {
     private static final long serialVersionUID = 1L;
     /** The C library's; libfabric has no name for it, but its providers hand it on. */
     private static final int EPIPE = 32;
+    /**
+     * tcp and net give as the reason whatever errno was before, where the peer closes the connection instead of answering; that
+     * is mostly what connect(2) has left there.
+     */
+    private static final int EINPROGRESS = 115;
 
     /** Why a connection did not come about. */
     public enum Reason {
@@ -15,7 +20,7 @@ public final class ConnectionException extends FabricException {
         REFUSED,
         /** The peer rejected it, and said why: {@link ConnectionException#data}. */
         REJECTED,
-        /** The peer, or something on the way, broke it off. */
+        /** The peer, or something on the way, broke it off. The provider {@code sockets} tells of that as of {@link #REFUSED}. */
         RESET,
         /** The peer did not answer in time. */
         TIMED_OUT,
@@ -27,7 +32,7 @@ public final class ConnectionException extends FabricException {
         static Reason of(int errno, boolean hasData) {
             return switch (errno) {
                 case Errno.ECONNREFUSED -> hasData ? REJECTED : REFUSED;
-                case Errno.ECONNRESET, Errno.ECONNABORTED, EPIPE, Errno.ENOTCONN, Errno.EIO -> RESET;
+                case Errno.ECONNRESET, Errno.ECONNABORTED, EPIPE, EINPROGRESS, Errno.ENOTCONN, Errno.EIO -> RESET;
                 case Errno.ETIMEDOUT -> TIMED_OUT;
                 case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.EHOSTDOWN, Errno.ENETDOWN -> UNREACHABLE;
                 default -> OTHER;
@@ -50,7 +55,8 @@ public final class ConnectionException extends FabricException {
                 ? operation + " failed on provider " + provider + ": the peer rejected the connection, with "
                         + data.length + " bytes of data."
                 : FabricException.of(-errno, operation, provider).getMessage();
-        return new ConnectionException(said, operation, errno, reason, data.clone());
+        String who = reason == Reason.RESET ? " The peer, or something on the way, broke it off." : "";
+        return new ConnectionException(said + who, operation, errno, reason, data.clone());
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {

@@ -13,6 +13,18 @@ final class Deadlines {
         return Math.max(0, TimeUnit.NANOSECONDS.convert(duration));
     }
 
+    /**
+     * {@return the duration}
+     *
+     * @throws IllegalArgumentException if it is nothing or less
+     */
+    static Duration requireSome(Duration timeout) {
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("the timeout must be longer than nothing, not " + timeout);
+        }
+        return timeout;
+    }
+
     /** {@return it for a sentence} */
     static String text(Duration duration) {
         long millis = TimeUnit.MILLISECONDS.convert(duration);

@@ -3,7 +3,6 @@ package io.ofi4j;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import io.ofi4j.internal.Descriptors;
-import io.ofi4j.internal.Errno;
 
 /** Blocks on the wait descriptors of several objects, as an application's own loop would. */
 final class DescriptorWait {
@@ -30,9 +29,7 @@ final class DescriptorWait {
             if (left <= 0) {
                 return false;
             }
-            if (Thread.currentThread().isInterrupted()) {
-                throw new FabricException("waiting on descriptors was interrupted.", "poll", Errno.EINTR);
-            }
+            Interrupts.check("poll");
             if (pause(left)) {
                 return true;
             }

@@ -1,45 +1,34 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.InfoHandle;
-import io.ofi4j.internal.MrOps;
-import io.ofi4j.internal.Out;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}, opens queues, address vectors and
  * endpoints, and registers memory. Threads: as its {@link ThreadingModel} says.
  */
 public final class Domain implements AutoCloseable {
-    private static final int MINIMUM_QUEUE_SIZE = 128;
-    private static final int MAXIMUM_DEFAULT_QUEUE_SIZE = 4096;
+    final Guard guard;
+    final DomainQueues queues;
+    /** Used under the monitor. */
+    final DomainRegions regions;
+    /** Whether a completion may be what a closed region waits for; written by {@link #regions}. */
+    volatile boolean hasClosingRegions;
 
     private final Fabric fabric;
     private final Handle handle;
     private final FabricInfo info;
-    private final Guard guard;
     private final Children children = Children.owned();
-    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
-    private final List<MemoryRegion> closingRegions = new ArrayList<>();
-    private final EndpointRegions endpointRegions = new EndpointRegions();
-    private volatile boolean regionsClosing;
-    private volatile ProgressThread progressThread;
     private int lastNumber;
-    private int regions;
-    private long registeredBytes;
     private boolean closed;
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
@@ -47,6 +36,8 @@ public final class Domain implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? Guard.owned("DOMAIN") : Guard.exclusive();
+        this.queues = new DomainQueues(this, guard);
+        this.regions = new DomainRegions(this);
     }
 
     /** {@return what it was opened with} */
@@ -88,16 +79,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
-        int size = attributes.size()
-                .orElse(Math.clamp(info.transmit().size(), MINIMUM_QUEUE_SIZE, MAXIMUM_DEFAULT_QUEUE_SIZE));
-        // Room beside the operations of this process for what peers cause: their completion data.
-        Out out = DomainOps.fi_cq_open(handle, 2L * size, attributes.format().value(), attributes.waitObject().value(),
-                attributes.signalingVector().orElse(-1));
-        FabricException.check(out.status(), "fi_cq_open", info.provider());
-        CompletionQueue queue = CompletionQueue.adopt(this, out.handle(), size, attributes, queueGuard());
-        children.add(queue);
-        queues.add(queue);
-        return queue;
+        return adopt(queues.open(attributes));
     }
 
     /**
@@ -120,25 +102,13 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
-        Out out = DomainOps.fi_cntr_open(handle, attributes.waitObject().value());
-        FabricException.check(out.status(), "fi_cntr_open", info.provider());
-        Counter counter = Counter.adopt(this, out.handle(), attributes.waitObject(), queueGuard());
-        children.add(counter);
-        return counter;
+        return adopt(queues.open(attributes));
     }
 
     /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
     boolean hasQueuesOfTheirOwn() {
         return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
                 && Libfabric.load().version().major() >= 2;
-    }
-
-    private Guard queueGuard() {
-        return switch (info.domain().threading()) {
-            case DOMAIN -> guard;
-            case COMPLETION -> Guard.ownedExclusive("COMPLETION");
-            default -> Guard.exclusive();
-        };
     }
 
     /**
@@ -163,9 +133,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
-        AddressVector vector = AddressVectors.open(this, attributes);
-        children.add(vector);
-        return vector;
+        return adopt(AddressVectors.open(this, attributes));
     }
 
     /**
@@ -191,13 +159,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
-        EndpointType type = endpointInfo.endpoint().type();
-        if (type != EndpointType.RDM && type != EndpointType.MSG) {
-            throw new UnsupportedOperationException(
-                    "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
-        }
-        Verbs.requireDestination(endpointInfo);
-        return openEndpoint(endpointInfo, endpointInfo.handle(), null);
+        return adoptEndpoint(Endpoints.open(this, endpointInfo));
     }
 
     /**
@@ -212,24 +174,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
-        if (request.passiveEndpoint().fabric != fabric) {
-            throw new IllegalArgumentException(request + " came to another fabric");
-        }
-        InfoHandle taken = request.take();
-        try {
-            return openEndpoint(request.info(), taken, request);
-        } catch (FabricException | UnsupportedOperationException e) {
-            request.giveBack(false);
-            throw e;
-        }
-    }
-
-    private Endpoint openEndpoint(FabricInfo endpointInfo, InfoHandle infoHandle, ConnectionRequest request) {
-        Out out = DomainOps.fi_endpoint(handle, Verbs.withReceives(endpointInfo, infoHandle));
-        FabricException.check(out.status(), "fi_endpoint", endpointInfo.provider());
-        Endpoint endpoint = new Endpoint(this, out.handle(), endpointInfo, nextNumber(), request);
-        children.add(endpoint);
-        return endpoint;
+        return adoptEndpoint(Endpoints.open(this, request));
     }
 
     /**
@@ -244,7 +189,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
         requireOpen();
-        return adopt(MemoryRegion.allocate(this, length, access, nextNumber()));
+        return adopt(regions.allocate(length, access));
     }
 
     /**
@@ -299,7 +244,7 @@ public final class Domain implements AutoCloseable {
 
     private synchronized MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
         requireOpen();
-        return adopt(MemoryRegion.register(this, attributes, call, nextNumber()));
+        return adopt(regions.register(attributes, call));
     }
 
     /**
@@ -320,8 +265,8 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access)
             throws IOException {
-        requireMappable(mode, access);
-        return adopt(FileMapping.of(file, mode, offset, length), access);
+        requireOpen();
+        return adopt(regions.map(mode, () -> FileMapping.of(file, mode, offset, length), access));
     }
 
     /**
@@ -341,18 +286,8 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
-        requireMappable(mode, access);
-        return adopt(FileMapping.of(channel, mode, offset, length), access);
-    }
-
-    /** Before the file is touched. */
-    private void requireMappable(MapMode mode, Access[] access) {
         requireOpen();
-        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access));
-    }
-
-    private MemoryRegion adopt(FileMapping mapping, Access[] access) {
-        return adopt(MemoryRegion.own(this, mapping.memory(), mapping.arena(), MemoryKind.FILE, access, nextNumber()));
+        return adopt(regions.map(mode, () -> FileMapping.of(channel, mode, offset, length), access));
     }
 
     /**
@@ -367,30 +302,12 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
-        MrOps.Mapped mapped = MrOps.fi_mr_map_raw(handle, key.base(), key.key());
-        requireOffered(mapped.status(), "fi_mr_map_raw");
-        MappedKey result = new MappedKey(this, key.withKey(mapped.key()));
-        children.add(result);
-        return result;
+        return adopt(MappedKey.of(this, key));
     }
 
-    /** A call that few providers have says so itself. */
-    void requireOffered(int status, String operation) {
-        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
-            throw new UnsupportedOperationException(operation + " is not offered by the provider " + info.provider());
-        }
-        FabricException.check(status, operation, info.provider());
-    }
-
-    EndpointRegions endpointRegions() {
-        return endpointRegions;
-    }
-
-    private MemoryRegion adopt(MemoryRegion region) {
-        children.add(region);
-        regions++;
-        registeredBytes += region.length();
-        return region;
+    private <T> T adopt(T child) {
+        children.add(child);
+        return child;
     }
 
     /**
@@ -415,20 +332,11 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized ProgressThread startProgress(Duration pause) {
         requireOpen();
-        if (info.domain().threading() != ThreadingModel.SAFE) {
-            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, and " + this + " has "
-                    + info.domain().threading() + ": ask for SAFE, or poll");
-        }
-        if (progressThread != null) {
-            throw new IllegalStateException(this + " already has " + progressThread);
-        }
-        progressThread = new ProgressThread(this, pause, this::progress);
-        children.add(progressThread);
-        return progressThread;
+        return adopt(queues.startProgress(pause));
     }
 
     /** A number for an endpoint or a region; never 0, which marks a free slot. */
-    private int nextNumber() {
+    int nextNumber() {
         lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
         return lastNumber;
     }
@@ -446,10 +354,6 @@ public final class Domain implements AutoCloseable {
         guard.checkThread();
     }
 
-    boolean admits(Thread thread) {
-        return guard.admits(thread);
-    }
-
     private void requireOpen() {
         checkThread();
         if (closed) {
@@ -457,100 +361,26 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    private Endpoint adoptEndpoint(Endpoint endpoint) {
+        regions.lingering.endpointOpened();
+        return adopt(endpoint);
+    }
+
     void forget(Object child) {
         children.remove(child);
-        if (child instanceof CompletionQueue queue) {
-            queues.remove(queue);
-        }
-        if (child instanceof MemoryRegion region) { // under the monitor
-            endpointRegions.forget(region);
-            regions--;
-            registeredBytes -= region.length();
-        }
-        if (child == progressThread) {
-            forgetProgressThread();
+        queues.forget(child);
+        if (child instanceof Endpoint) {
+            regions.lingering.endpointClosed();
         }
     }
 
-    private synchronized void forgetProgressThread() {
-        progressThread = null;
-    }
-
-    /**
-     * Makes progress on every queue that this thread may use: where one thread has both ends of a transfer, the end that
-     * waits for room is not the one that must act.
-     */
-    void progress() {
-        for (CompletionQueue queue : queues) {
-            if (queue.guard.admits(Thread.currentThread())) {
-                queue.progressIfOpen();
-            }
-        }
-    }
-
-    List<CompletionQueue> queues() {
-        return List.copyOf(queues);
-    }
-
-    /** Does something while nobody uses a vector or queues. One at a time, so that no two wait for each other's queues. */
-    synchronized void undisturbed(AddressVector vector, List<CompletionQueue> itsQueues, Runnable action) {
-        synchronized (vector) {
-            int entered = 0;
-            try {
-                for (CompletionQueue queue : itsQueues) {
-                    queue.guard.enterAsAnyone();
-                    entered++;
-                }
-                action.run();
-            } finally {
-                itsQueues.subList(0, entered).forEach(queue -> queue.guard.exit());
-            }
-        }
-    }
-
-    /** Returns when whoever is posting now has posted: who posts later sees what was changed before. */
-    void awaitPosts() {
-        for (CompletionQueue queue : queues) {
-            queue.guard.enterAsAnyone();
-            queue.guard.exit();
-        }
-    }
-
-    /**
-     * {@return what is registered here now} Any thread may ask, also after this domain was closed.
-     */
+    /** {@return what is registered here now} Any thread may ask, also after this domain was closed. */
     public synchronized DomainStatistics statistics() {
-        return new DomainStatistics(regions, registeredBytes, closingRegions.size());
-    }
-
-    int inFlight(MemoryRegion region) {
-        int inFlight = 0;
-        for (CompletionQueue queue : queues) {
-            inFlight += queue.inFlight(region);
-        }
-        return inFlight;
-    }
-
-    /** Finishes a region that takes no new operations, now or when its last operation has completed. */
-    synchronized void finishWhenIdle(MemoryRegion region) {
-        finishLater(region);
-        finishIdleRegions();
-    }
-
-    synchronized void finishLater(MemoryRegion region) {
-        closingRegions.add(region);
-        regionsClosing = true; // before looking, so that a completion between the look and the return looks again
-    }
-
-    boolean hasClosingRegions() {
-        return regionsClosing;
+        return regions.statistics();
     }
 
     synchronized void finishIdleRegions() {
-        List<MemoryRegion> idle = closingRegions.stream().filter(region -> inFlight(region) == 0).toList();
-        closingRegions.removeAll(idle);
-        regionsClosing = !closingRegions.isEmpty();
-        idle.forEach(MemoryRegion::finish);
+        regions.finishIdle();
     }
 
     /**

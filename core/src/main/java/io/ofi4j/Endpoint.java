@@ -2,23 +2,14 @@ package io.ofi4j;
 
 import static io.ofi4j.Recorder.RECORDER;
 
-import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
 import io.ofi4j.internal.RmaOps;
-import io.ofi4j.internal.ShmFiles;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
@@ -26,41 +17,28 @@ import java.util.stream.Stream;
  * {@link #bind(EventQueue)} in the place of the address vector, and works once its {@link #connection} is there. Threads: as
  * the domain's {@link ThreadingModel} says.
  *
- * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue.
+ * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue. On
+ * {@code tcp;ofi_rxm}, libfabric keeps the socket of a connection that a peer has begun and this endpoint has not accepted by then,
+ * one each, until the process ends.
  */
 public final class Endpoint implements AutoCloseable {
-    private static final Duration DEFAULT_POST_TIMEOUT = Duration.ofSeconds(10);
-
     final Domain domain;
+    final Handle handle;
     final int number;
 
-    private final Handle handle;
     private final FabricInfo info;
-    private final ConnectionRequest request;
-    /** Of a connected endpoint one of its own, which libfabric does not know: that its peer is nobody else's. */
-    private AddressVector vector;
-    private EventQueue eventQueue;
-    private Connection connection;
-    private CompletionQueue transmitQueue;
-    private CompletionQueue receiveQueue;
-    private EndpointAddress address;
-    /** Whether the provider knows a vector of this endpoint. */
-    private boolean hasNativeVector;
-    private boolean enabled;
-    private Handle writeCounter;
-    private final BoundCounters counters = new BoundCounters();
-    private Path shmFile;
-    private Rma rma;
+    /** What is bound, and what the provider makes of it: of an alias, the original's. */
+    private final EndpointBindings bindings;
+    private final NativeEndpoint atProvider;
     /** Whose alias this is, or null. */
     private final Endpoint original;
     private final Children aliases = Children.owned();
-    private Duration postTimeout = DEFAULT_POST_TIMEOUT;
+    private Rma rma;
+    private Duration postTimeout = Room.DEFAULT_TIMEOUT;
     /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
     Object realm;
     boolean closed;
     private boolean closeBegun;
-    private boolean selective;
-    private boolean closedNatively;
     /** Counted inside the transmit queue's guard, off the path of an operation that is accepted; an alias counts its own. */
     long timesFull;
     int canceled;
@@ -70,8 +48,9 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = number;
-        this.request = request;
         this.original = null;
+        this.bindings = new EndpointBindings(this, handle, request);
+        this.atProvider = new NativeEndpoint(this, handle, bindings);
     }
 
     /** An alias, which has all but its handle in common: operations in flight are the original's. */
@@ -81,17 +60,10 @@ public final class Endpoint implements AutoCloseable {
         this.info = original.info;
         this.number = original.number;
         this.original = original;
-        this.vector = original.vector;
-        this.transmitQueue = original.transmitQueue;
-        this.receiveQueue = original.receiveQueue;
-        this.address = original.address;
+        this.bindings = original.bindings;
+        this.atProvider = original.atProvider;
         this.postTimeout = original.postTimeout;
-        this.request = null;
         this.realm = original.realm;
-        this.selective = original.selective;
-        this.enabled = true;
-        this.eventQueue = original.eventQueue;
-        this.connection = original.connection;
     }
 
     /** {@return what it was opened with} */
@@ -109,12 +81,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if this endpoint is connected (MSG)
      */
     public synchronized Endpoint bind(AddressVector peers) {
-        if (isMsg()) {
-            throw new UnsupportedOperationException(this + " has one peer and no address vector: bind an event queue");
-        }
-        requireUnbound(peers.domain(), vector);
-        peers.bind(this);
-        vector = peers;
+        bindings.bind(peers);
         realm = peers;
         return this;
     }
@@ -129,23 +96,9 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
      */
     public synchronized Endpoint bind(EventQueue events) {
-        if (!isMsg()) {
-            throw new UnsupportedOperationException(this + " is not connected: bind an address vector");
-        }
-        if (events.fabric != domain.fabric()) {
-            throw new IllegalArgumentException("the event queue of " + this + " must be of the same fabric");
-        }
-        requireUnbound(domain, eventQueue);
-        events.bind(this, handle);
-        eventQueue = events;
-        vector = new AddressVector(domain, null, AddressVectorAttributes.defaults());
-        realm = vector;
-        connection = new Connection(this, handle, events, request, vector);
+        bindings.bind(events);
+        realm = bindings.vector();
         return this;
-    }
-
-    private boolean isMsg() {
-        return info.endpoint().type() == EndpointType.MSG;
     }
 
     /**
@@ -159,18 +112,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
-        Set<Direction> wanted = EnumSet.noneOf(Direction.class);
-        wanted.addAll(List.of(directions.length == 0 ? Direction.values() : directions));
-        for (Direction direction : wanted) {
-            requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
-        }
-        queue.bind(this);
-        if (wanted.contains(Direction.TRANSMIT)) {
-            transmitQueue = queue;
-        }
-        if (wanted.contains(Direction.RECEIVE)) {
-            receiveQueue = queue;
-        }
+        bindings.bind(queue, directions);
         return this;
     }
 
@@ -189,9 +131,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
-        bind(queue, Direction.TRANSMIT);
-        queue.dropSilent();
-        selective = true;
+        bindings.bindSelective(queue);
         return this;
     }
 
@@ -203,19 +143,12 @@ public final class Endpoint implements AutoCloseable {
      * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
      */
     public EndpointStatistics statistics() {
-        CompletionQueue queue;
-        synchronized (this) {
-            queue = transmitQueue;
-        }
-        if (queue == null) {
-            throw new IllegalStateException("bind a completion queue to " + this + " first");
-        }
-        return queue.statisticsOf(this);
+        return bindings.requireTransmitQueue().statisticsOf(this);
     }
 
     /** Whether an operation with such flags gives no entry when it goes well. */
     boolean isSilent(long operationFlags) {
-        return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
+        return bindings.isSelective() && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
     }
 
     /**
@@ -229,22 +162,8 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the endpoint cannot count that
      */
     public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
-        requireUnbound(counter.domain(), null);
-        if (events.length == 0) {
-            throw new IllegalArgumentException("say what the counter counts, such as CounterEvent.WRITE");
-        }
-        counters.add(this, counter, EnumSet.copyOf(List.of(events)));
+        bindings.bind(counter, events);
         return this;
-    }
-
-    private void requireUnbound(Domain theirs, Object bound) {
-        requireOpen();
-        if (theirs != domain) {
-            throw new IllegalArgumentException("what is bound to " + this + " must be of the same domain");
-        }
-        if (bound != null || enabled) {
-            throw new IllegalStateException(this + (enabled ? " is enabled" : " already has " + bound));
-        }
     }
 
     /**
@@ -259,104 +178,16 @@ public final class Endpoint implements AutoCloseable {
      */
     public Endpoint enable() {
         try {
-            enableOrThrow();
+            synchronized (this) {
+                requireOpen();
+                atProvider.enable();
+            }
             RECORDER.enabled(this);
             return this;
         } catch (FabricException | UnsupportedOperationException e) { // it may be bound, and would be no good to its vector
             close();
             throw e;
         }
-    }
-
-    private synchronized void enableOrThrow() {
-        requireOpen();
-        if (vector == null || transmitQueue == null || receiveQueue == null) {
-            throw new IllegalStateException("bind "
-                    + (vector == null
-                            ? isMsg() ? "an event queue" : "an address vector"
-                            : "completion queues for transmitting and receiving")
-                    + " to " + this + " before enabling it");
-        }
-        if (enabled) {
-            throw new IllegalStateException(this + " is enabled already");
-        }
-        if (domain.hasQueuesOfTheirOwn()) {
-            if (transmitQueue != receiveQueue) {
-                throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
-                        + ", one completion queue serves both directions of an endpoint");
-            }
-            counters.requireServe(transmitQueue);
-            vector.prepare(transmitQueue);
-        }
-        receiveQueue.requireRoomForReceives(this, Verbs.receives(info));
-        queues().forEach(queue -> counters.requireOwnerOf(queue.guard));
-        if (ShmNeighbours.concerns(info) && !ShmFiles.hasRoom()) {
-            throw FabricException.of(-Errno.ENOSPC, "fi_enable", info.provider());
-        }
-        domain.undisturbed(vector, queues(), () -> counters.undisturbed(this::bindAndEnable));
-        if (isMsg()) {
-            return; // it gets its address as it is connected
-        }
-        CmOps.Name name = CmOps.fi_getname(handle);
-        FabricException.check(name.status(), "fi_getname", info.provider());
-        address = EndpointAddress.of(name.address(), info.addressFormat());
-        if (ShmNeighbours.concerns(info)) {
-            shmFile = ShmFiles.remember(name.address()).orElse(null);
-            ShmNeighbours.OF_THIS_PROCESS.opened(this);
-        }
-        synchronized (domain) {
-            domain.endpointRegions().enabled(this);
-        }
-    }
-
-    /**
-     * In one go: shm's insertions and rxm's texts of errors visit every endpoint that is bound, and end the JVM at one that is
-     * not enabled.
-     */
-    private void bindAndEnable() {
-        if (isMsg()) {
-            bind(eventQueue.handle(), 0, "fi_ep_bind(event queue)");
-        } else {
-            bind(vector.handle(), 0, "fi_ep_bind(address vector)");
-            hasNativeVector = true;
-        }
-        for (CompletionQueue queue : queues()) {
-            long flags = (queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
-                    | (queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
-            bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
-        }
-        counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
-        if (info.provider().contains("ofi_rxm") && !counters.has(CounterEvent.WRITE)) {
-            bindWriteCounter();
-        }
-        int status = FidOps.fi_enable(handle);
-        if (status < 0 && hasNativeVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
-            closedNatively = true;
-            FidOps.fi_close(handle);
-            closeWriteCounter();
-        }
-        FabricException.check(status, "fi_enable", info.provider());
-        enabled = true;
-        queues().forEach(CompletionQueue::enabled);
-        counters.enabled(transmitQueue);
-        if (Verbs.receives(info) > 0) {
-            receiveQueue.dataReceives().post(this, handle, Verbs.receives(info));
-        }
-    }
-
-    /**
-     * With a counter of writes, ofi_rxm gives an inject a context of its own. Otherwise tcp reports one that has failed, such
-     * as to a peer that has ended, with none, and rxm_handle_comp_error ends the JVM.
-     */
-    private void bindWriteCounter() {
-        Out counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
-        FabricException.check(counter.status(), "fi_cntr_open", info.provider());
-        writeCounter = counter.handle();
-        bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
-    }
-
-    private void bind(Handle other, long flags, String operation) {
-        FabricException.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
     }
 
     /**
@@ -367,16 +198,11 @@ public final class Endpoint implements AutoCloseable {
      * @throws FabricException if the provider does not say
      */
     public synchronized EndpointAddress address() {
-        if (!enabled) {
+        if (!isEnabled()) {
             requireOpen();
             throw new IllegalStateException("enable " + this + " first: it has no address before");
         }
-        if (isMsg() && !closedNatively) {
-            CmOps.Name name = CmOps.fi_getname(handle);
-            FabricException.check(name.status(), "fi_getname", info.provider());
-            address = EndpointAddress.of(name.address(), info.addressFormat());
-        }
-        return address;
+        return atProvider.address();
     }
 
     /**
@@ -386,13 +212,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if no event queue is bound
      */
     public synchronized Connection connection() {
-        if (!isMsg()) {
-            throw new UnsupportedOperationException(this + " is not connected: its peers are in an address vector");
-        }
-        if (connection == null) {
-            throw new IllegalStateException("bind an event queue to " + this + " first");
-        }
-        return connection;
+        return bindings.requireConnection();
     }
 
     /**
@@ -403,8 +223,8 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Rma rma() {
         requireEnabled();
-        if (isMsg()) {
-            connection.requireConnected();
+        if (bindings.isOfConnection()) {
+            connection().requireConnected();
         }
         if (rma == null) {
             rma = new Rma(this, new RmaOps(handle)); // only now: enabling may have replaced the table
@@ -446,6 +266,7 @@ public final class Endpoint implements AutoCloseable {
         if (enabledOnly) {
             address();
         }
+        atProvider.requireThere();
         return action.apply(handle);
     }
 
@@ -457,10 +278,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if it is nothing or less
      */
     public synchronized Endpoint postTimeout(Duration timeout) {
-        if (timeout.isNegative() || timeout.isZero()) {
-            throw new IllegalArgumentException("the timeout must be longer than nothing, not " + timeout);
-        }
-        postTimeout = timeout;
+        postTimeout = Deadlines.requireSome(timeout);
         return this;
     }
 
@@ -469,24 +287,24 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
-    Handle handle() {
-        return handle;
-    }
-
     AddressVector vector() {
-        return vector;
+        return bindings.vector();
     }
 
     CompletionQueue transmitQueue() {
-        return transmitQueue;
+        return bindings.transmitQueue();
     }
 
     /** The queues that make progress for this endpoint. */
     List<CompletionQueue> queues() {
-        return Stream.of(transmitQueue, receiveQueue).filter(Objects::nonNull).distinct().toList();
+        return bindings.queues();
     }
 
-    private void requireOpen() {
+    boolean isEnabled() {
+        return atProvider.isEnabled();
+    }
+
+    void requireOpen() {
         domain.checkThread();
         if (closeBegun) {
             throw closed();
@@ -495,23 +313,19 @@ public final class Endpoint implements AutoCloseable {
 
     synchronized void requireEnabled() {
         requireOpen();
-        if (!enabled) {
+        if (!isEnabled()) {
             throw new IllegalStateException("enable " + this + " first");
         }
     }
 
     /** @throws WrongThreadException if the threading model gives this endpoint, or a queue of it, to another thread */
     void checkThread() {
-        domain.checkThread();
-        queues().forEach(queue -> queue.guard.checkThread());
+        bindings.checkThread();
     }
 
     /** From now on no operations are taken for this peer. */
     void refuse(Peer peer) {
-        List<CompletionQueue> posting = transmitQueue == null ? List.of() : List.of(transmitQueue);
-        posting.forEach(queue -> queue.guard.enterAsAnyone());
-        peer.refuse();
-        posting.forEach(queue -> queue.guard.exit());
+        bindings.betweenPosts(peer::refuse);
     }
 
     IllegalStateException closed() {
@@ -532,76 +346,36 @@ public final class Endpoint implements AutoCloseable {
             if (closeBegun) {
                 return;
             }
-            domain.checkThread();
-            if (transmitQueue != null) {
-                transmitQueue.guard.checkThread();
-            }
+            bindings.checkPostingThread();
             aliases.requireNone(this);
             closeBegun = true;
         }
-        if (original != null) {
+        if (original == null) {
+            closeOriginal();
+        } else {
             closeAlias();
-            return;
         }
+    }
+
+    private void closeOriginal() {
         Object recording = RECORDER.closing();
-        if (transmitQueue != null) {
+        if (transmitQueue() != null) {
             refusePosts();
-            transmitQueue.drain();
+            transmitQueue().drain();
         }
-        if (address != null && ShmNeighbours.concerns(info)) {
-            ShmNeighbours.OF_THIS_PROCESS.beforeClose(this);
-        }
-        if (hasNativeVector && address != null && NetConnections.concern(info)) {
-            NetConnections.end(this);
-        }
-        int status = closeNatively();
-        release();
+        atProvider.takeLeave();
+        int status = atProvider.close();
+        atProvider.forgetFile();
+        bindings.release();
+        domain.forget(this);
         RECORDER.closed(recording, this);
         FabricException.check(status, "fi_close(endpoint)", info.provider());
     }
 
     /** Closes what the provider has of a connection that has ended; operations in flight complete. */
     void closeEarly() {
-        transmitQueue.drain();
-        FabricException.check(closeNatively(), "fi_close(endpoint)", info.provider());
-    }
-
-    private int closeNatively() {
-        synchronized (this) {
-            if (closedNatively) {
-                return 0;
-            }
-            closedNatively = true;
-        }
-        if (enabled) {
-            queues().forEach(queue -> queue.endpoints().disabled());
-        }
-        synchronized (domain) {
-            domain.endpointRegions().closing(this);
-        }
-        int status;
-        if (eventQueue != null) {
-            status = eventQueue.closing(this, handle, () -> FidOps.fi_close(handle));
-            connection.endpointClosed();
-        } else {
-            status = hasNativeVector ? closeUndisturbed() : isMsg() ? FidOps.fi_close(handle) : closeWithoutVector();
-        }
-        if (status == 0) {
-            closeWriteCounter();
-        }
-        if (transmitQueue != null) {
-            transmitQueue.cancel(this);
-        }
-        if (enabled && Verbs.receives(info) > 0 && status == 0) {
-            receiveQueue.forgetReceives(this);
-        }
-        return status;
-    }
-
-    private void closeWriteCounter() {
-        if (writeCounter != null) {
-            FidOps.fi_close(writeCounter);
-        }
+        transmitQueue().drain();
+        FabricException.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
 
     private void closeAlias() {
@@ -611,54 +385,12 @@ public final class Endpoint implements AutoCloseable {
         FabricException.check(status, "fi_close(alias)", info.provider());
     }
 
-    /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
-    private int closeUndisturbed() {
-        int[] status = new int[1];
-        domain.undisturbed(vector, queues(), () -> status[0] = FidOps.fi_close(handle));
-        return status[0];
-    }
-
-    /**
-     * ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none; so does tcp of
-     * libfabric 2.x with COMPLETION at an endpoint that was not enabled.
-     */
-    private int closeWithoutVector() {
-        Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
-        FabricException.check(none.status(), "fi_av_open", info.provider());
-        FidOps.fi_bind(handle, none.handle(), 0);
-        int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
-        FidOps.fi_close(none.handle());
-        return status;
-    }
-
-    private int enableAndClose() {
-        Out queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
-                -1);
-        FabricException.check(queue.status(), "fi_cq_open", info.provider());
-        FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
-        FidOps.fi_enable(handle);
-        int status = FidOps.fi_close(handle);
-        FidOps.fi_close(queue.handle());
-        return status;
-    }
-
     private void refusePosts() {
-        transmitQueue.guard.enter();
+        Guard guard = transmitQueue().guard;
+        guard.enter();
         closed = true;
         realm = this; // no peer's: so whether this is closed needs no look of its own
-        transmitQueue.guard.exit();
-    }
-
-    private void release() {
-        if (shmFile != null) {
-            ShmFiles.forget(shmFile);
-        }
-        if (vector != null) {
-            vector.endpoints().remove(this);
-        }
-        queues().forEach(queue -> queue.endpoints().closed(this));
-        counters.released(this);
-        domain.forget(this);
+        guard.exit();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.EndpointOps;
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 import java.util.Collections;
@@ -114,10 +113,6 @@ public final class EndpointControl {
     }
 
     private void check(long status, String call) {
-        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
-            throw new UnsupportedOperationException(
-                    call + " is not offered by the provider " + endpoint.info().provider());
-        }
-        FabricException.check(status, call, endpoint.info().provider());
+        FabricException.checkOffered(status, call, endpoint.info().provider());
     }
 }

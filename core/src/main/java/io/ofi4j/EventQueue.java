@@ -1,7 +1,5 @@
 package io.ofi4j;
 
-import static io.ofi4j.Recorder.RECORDER;
-
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FabricOps;
@@ -12,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
@@ -29,11 +26,6 @@ import java.util.function.Predicate;
  * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
-    /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
-    private static final int SLICE_MILLIS = 10;
-    private static final long SHORTEST_PAUSE_NANOS = 20_000;
-    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
-
     final Fabric fabric;
 
     private final Handle handle;
@@ -106,7 +98,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @throws FabricTimeoutException if none comes in that time
      * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
      * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
+     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
+     *         interrupt status stays set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
@@ -218,34 +211,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
-        Object recording = RECORDER.waiting();
-        boolean happened = happens(condition, deadline);
-        RECORDER.waited(recording, "reading events", happened);
-        return happened;
+        return new EventWait(this, attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition, deadline);
     }
 
-    private boolean happens(BooleanSupplier condition, Duration deadline) {
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
-        long pause = SHORTEST_PAUSE_NANOS;
-        boolean blocks = attributes.waitObject() != WaitObject.NONE && keepsTime && !Thread.currentThread().isVirtual();
-        while (true) {
-            long left = limit - (System.nanoTime() - start);
-            if (pumpUntil(condition, blocks ? Math.clamp(left / 1_000_000, 0, SLICE_MILLIS) : 0)) {
-                return true;
-            }
-            if (left <= 0) {
-                return false;
-            }
-            fabric.progressBeside(this);
-            if (!blocks) {
-                LockSupport.parkNanos(this, Math.min(pause, left));
-                pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
-            }
-        }
-    }
-
-    private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
+    boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
         lock.lock();
         try {
             if (condition.getAsBoolean()) {

@@ -44,6 +44,14 @@ public class FabricException extends RuntimeException {
         }
     }
 
+    /** As {@link #check}, of a call that few providers have. */
+    static void checkOffered(long status, String operation, String provider) {
+        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
+            throw new UnsupportedOperationException(operation + " is not offered by the provider " + provider);
+        }
+        check(status, operation, provider);
+    }
+
     private static String remedy(int errno, String operation, String provider) {
         return switch (errno) {
             case Errno.ENOMEM,
@@ -62,7 +70,8 @@ public class FabricException extends RuntimeException {
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
-            case Errno.EHOSTUNREACH, Errno.ETIMEDOUT -> " Check the address, the route and firewalls.";
+            case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
+                " Check the address, the route and firewalls.";
             case Errno.ENOKEY, Errno.EKEYREJECTED -> operation.startsWith("fi_mr")
                     ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
                     : " The remote key is not known there: was the region closed?";

@@ -10,6 +10,11 @@ import java.nio.file.StandardOpenOption;
 
 /** Maps part of a file into memory, in an arena of its own. */
 record FileMapping(MemorySegment memory, Arena arena) {
+    /** Maps when it is asked to. */
+    interface Source {
+        FileMapping map() throws IOException;
+    }
+
     static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
         try (FileChannel channel = mode == MapMode.READ_ONLY

@@ -95,7 +95,7 @@ public final class Libfabric {
         }
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
-            throw new NoProviderException(new Discovery(this).whyNothingMatches(hints));
+            throw new NoProviderException(new Discovery(this, hints).whyNothingMatches());
         }
         return infos;
     }

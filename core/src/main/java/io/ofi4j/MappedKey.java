@@ -10,9 +10,15 @@ public final class MappedKey implements AutoCloseable {
     private final RemoteRegion remote;
     private boolean closed;
 
-    MappedKey(Domain domain, RemoteRegion remote) {
+    private MappedKey(Domain domain, RemoteRegion remote) {
         this.domain = domain;
         this.remote = remote;
+    }
+
+    static MappedKey of(Domain domain, RawKey key) {
+        MrOps.Mapped mapped = MrOps.fi_mr_map_raw(domain.handle(), key.base(), key.key());
+        FabricException.checkOffered(mapped.status(), "fi_mr_map_raw", domain.info().provider());
+        return new MappedKey(domain, key.withKey(mapped.key()));
     }
 
     /** {@return what reads and writes are aimed at, until this is closed; of use to this domain only} */

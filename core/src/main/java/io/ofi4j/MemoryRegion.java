@@ -18,7 +18,9 @@ import java.util.Set;
  * itself, which any thread may touch.
  *
  * <p><b>Closing</b> with operations in flight is safe: from then on new ones are refused, and the memory is deregistered
- * and, if it was allocated here, freed when the last one has completed or its endpoint was closed.
+ * and, if it was allocated here, freed when the last one has completed or its endpoint was closed. What peers had begun may go
+ * on: software providers look at a region's key when a transfer begins. So memory of this library's that peers may use keeps its
+ * addresses, without their pages, until the domain's last endpoint is closed; memory of the application's must be kept as long.
  */
 public final class MemoryRegion implements AutoCloseable {
     static final int OPEN = 0;
@@ -35,6 +37,7 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     long descriptor;
     final long accessBits;
+    final RegionDemands demands;
     /** Written by the domain's thread or under its monitor, as is what follows. */
     int state = OPEN;
     /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
@@ -69,6 +72,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
         this.rights = accessBits;
         this.whole = null;
+        this.demands = new RegionDemands(this, handle);
         this.counter = attributes.counter().orElse(null);
         this.parts = several
                 ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
@@ -89,6 +93,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = whole.accessBits;
         this.rights = accessBits;
         this.whole = whole;
+        this.demands = whole.demands;
         this.counter = null;
         this.parts = List.of(this);
     }
@@ -97,7 +102,8 @@ public final class MemoryRegion implements AutoCloseable {
         Registration.requireLength(length);
         Registration.requireRights(access);
         Arena arena = Arena.ofShared();
-        return own(domain, arena.allocate(length, PAGE), arena, MemoryKind.ANONYMOUS, access, number);
+        MemorySegment memory = domain.regions.lingering.allocate(length, PAGE, arena, Access.bitsOf(access));
+        return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
     }
 
     /** Takes over memory, which is freed where registering fails. */
@@ -122,7 +128,7 @@ public final class MemoryRegion implements AutoCloseable {
         try {
             handle = Registration.open(domain, attributes, call);
             MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, number);
-            region.meetDemands(attributes);
+            region.demands.meet(attributes.counter(), attributes.endpoint());
             RECORDER.registered(recording, region);
             return region;
         } catch (Throwable t) {
@@ -134,57 +140,24 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    private void meetDemands(MemoryRegionAttributes attributes) {
-        if (counter != null) {
-            domain.requireOffered(counter.bindNatively(handle), "fi_mr_bind(counter)");
-            counter.bind(this);
-        }
-        if (demands(MemoryRegionMode.ENDPOINT)) {
-            domain.endpointRegions().add(this, attributes.endpoint().orElse(null));
-            return;
-        }
-        if (counter != null && demands(MemoryRegionMode.RMA_EVENT)) {
-            FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", domain.info().provider());
-        }
-        becomeUsable();
-    }
-
-    private boolean demands(MemoryRegionMode mode) {
-        return domain.info().domain().memoryRegionMode().contains(mode);
-    }
-
-    /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
-    void bindTo(Endpoint endpoint) {
-        String provider = domain.info().provider();
-        FabricException.check(FidOps.fi_bind(handle, endpoint.handle(), 0), "fi_mr_bind", provider);
-        FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
-        becomeUsable();
-    }
-
-    private void becomeUsable() {
-        if (demands(MemoryRegionMode.MMU_NOTIFY)) {
-            parts.stream().filter(part -> part.memory.isMapped()).forEach(part -> part.memory.load());
-            FabricException.check(MrOps.fi_mr_refresh(handle, segments()), "fi_mr_refresh", domain.info().provider());
-        }
-        descriptor = MrOps.fi_mr_desc(handle);
-        parts.forEach(part -> part.descriptor = descriptor);
-        if (!demands(MemoryRegionMode.RAW)) {
-            remote = new RemoteRegion(base(), length(), MrOps.fi_mr_key(handle), accessBits & Access.REMOTE);
-        }
-    }
-
-    private long base() {
-        return demands(MemoryRegionMode.VIRT_ADDR) ? parts.getFirst().address : 0;
+    /** It can be used now. */
+    void usable(long itsDescriptor, RemoteRegion there) {
+        parts.forEach(part -> part.descriptor = itsDescriptor);
+        descriptor = itsDescriptor;
+        remote = there;
     }
 
     /**
      * {@return the memory; it throws on use after the region was closed, if it was allocated here}
      *
-     * @throws IllegalStateException if there are several segments
+     * @throws IllegalStateException if there are several segments, or a file's mapping was closed
      */
     public MemorySegment segment() {
         if (memory == null) {
             throw several();
+        }
+        if (state == CLOSED && arena != null && kind == MemoryKind.FILE) { // its mapping may linger
+            throw new IllegalStateException(this + " is closed");
         }
         return memory;
     }
@@ -234,17 +207,9 @@ public final class MemoryRegion implements AutoCloseable {
     public RemoteRegion remote() {
         RemoteRegion there = whole == null ? remote : whole.remote;
         if (there == null) {
-            throw notReachable();
+            throw demands.notReachable();
         }
         return there;
-    }
-
-    private RuntimeException notReachable() {
-        String provider = "provider " + domain.info().provider();
-        return demands(MemoryRegionMode.RAW)
-                ? new UnsupportedOperationException(provider + " has raw keys (FI_MR_RAW): send rawKey() to the peer,"
-                        + " which calls Domain.mapRawKey")
-                : new IllegalStateException(provider + " ties regions to endpoints (FI_MR_ENDPOINT): enable one first");
     }
 
     /**
@@ -259,7 +224,7 @@ public final class MemoryRegion implements AutoCloseable {
         synchronized (domain) {
             requireOpen();
             MrOps.Raw raw = MrOps.fi_mr_raw_attr(handle);
-            domain.requireOffered(raw.status(), "fi_mr_raw_attr");
+            FabricException.checkOffered(raw.status(), "fi_mr_raw_attr", handle.provider());
             return new RawKey(raw.base(), length(), accessBits & Access.REMOTE, raw.key());
         }
     }
@@ -295,7 +260,7 @@ public final class MemoryRegion implements AutoCloseable {
             if (!parts.stream().allMatch(MemoryRegion::isMemoryAlive)) {
                 throw new IllegalStateException("the arena of this region's memory is closed");
             }
-            domain.requireOffered(MrOps.fi_mr_refresh(handle, ranges), "fi_mr_refresh");
+            FabricException.checkOffered(MrOps.fi_mr_refresh(handle, ranges), "fi_mr_refresh", handle.provider());
         }
     }
 
@@ -339,7 +304,7 @@ public final class MemoryRegion implements AutoCloseable {
     /** {@return how many operations on it are in flight} */
     public int operationsInFlight() {
         domain.checkThread();
-        return domain.inFlight(this);
+        return domain.queues.inFlight(this);
     }
 
     /** {@return whether it takes operations} */
@@ -365,7 +330,7 @@ public final class MemoryRegion implements AutoCloseable {
                 return;
             }
             become(CLOSING);
-            domain.finishWhenIdle(this);
+            domain.regions.finishWhenIdle(this);
         }
     }
 
@@ -384,7 +349,7 @@ public final class MemoryRegion implements AutoCloseable {
     void leaveEndpoint() {
         if (state == OPEN) {
             become(CLOSING);
-            domain.finishLater(this);
+            domain.regions.finishLater(this);
         }
         deregistered = FidOps.fi_close(handle) == 0; // if not, it is tried again after the endpoint
     }
@@ -417,6 +382,7 @@ public final class MemoryRegion implements AutoCloseable {
     void finish() {
         become(CLOSED);
         domain.forget(this);
+        domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
         int status = deregistered ? 0 : FidOps.fi_close(handle);
         RECORDER.deregistered(recording, this);
@@ -424,9 +390,17 @@ public final class MemoryRegion implements AutoCloseable {
             counter.unbind(this);
         }
         if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
+            free();
+        }
+        FabricException.check(status, "fi_close(memory region)", handle.provider());
+    }
+
+    private void free() {
+        if (kind == MemoryKind.FILE) {
+            domain.regions.lingering.release(arena, memory, accessBits);
+        } else {
             arena.close();
         }
-        FabricException.check(status, "fi_close(memory region)", domain.info().provider());
     }
 
     @Override

@@ -24,7 +24,7 @@ final class NetConnections {
         int[] left = new int[1];
         for (int round = 0; round < ROUNDS; round++) {
             // undisturbed, lest progress elsewhere closes a socket and its number becomes another's
-            endpoint.domain.undisturbed(endpoint.vector(), endpoint.domain.queues(), () -> {
+            endpoint.domain.queues.undisturbed(endpoint.vector(), endpoint.domain.queues.all(), () -> {
                 left[0] = BoundSockets.shutdown(address);
             });
             if (left[0] <= 1) { // what listens

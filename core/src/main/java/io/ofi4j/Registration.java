@@ -92,7 +92,18 @@ final class Registration {
             throw new UnsupportedOperationException("provider " + provider + " gives peers only the first of "
                     + segments.size() + " segments, and the memory between them: register a region for each");
         }
-        segments.stream().mapToLong(MemorySegment::byteSize).reduce(0, Math::addExact);
+        requireCountable();
+    }
+
+    private void requireCountable() {
+        long left = Long.MAX_VALUE;
+        for (MemorySegment segment : segments) {
+            left -= segment.byteSize();
+            if (left < 0) {
+                throw new IllegalArgumentException("the " + segments.size()
+                        + " segments have more bytes together than can be counted: register several regions");
+            }
+        }
     }
 
     private void requireMemory(MemorySegment memory) {

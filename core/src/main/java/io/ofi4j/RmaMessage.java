@@ -23,7 +23,7 @@ public final class RmaMessage {
     long flags;
     Peer peer;
 
-    private final Rma rma;
+    private final RmaPosting posting;
     private final TransferChecks checks;
     private final int localLimit;
     private final int remoteLimit;
@@ -46,8 +46,8 @@ public final class RmaMessage {
         }
     }
 
-    RmaMessage(Rma rma, TransferChecks checks, long iovLimit, long rmaIovLimit) {
-        this.rma = rma;
+    RmaMessage(RmaPosting posting, TransferChecks checks, long iovLimit, long rmaIovLimit) {
+        this.posting = posting;
         this.checks = checks;
         this.localLimit = (int) Math.min(iovLimit, ContextSlab.FURTHER + 1);
         this.remoteLimit = (int) Math.min(rmaIovLimit, Integer.MAX_VALUE);
@@ -109,7 +109,7 @@ public final class RmaMessage {
             furtherRegions[localCount - 1] = region.number;
         }
         localCount++;
-        localLength += length;
+        localLength = sum(localLength, length);
         localRights &= region.accessBits;
         struct.localCount(localCount, localLength);
         return this;
@@ -135,8 +135,7 @@ public final class RmaMessage {
         }
         struct.remote(remoteCount, region.base() + offset, length, region.key());
         remoteCount++;
-        // A sum that wraps around could be as many as the local bytes.
-        remoteLength = remoteLength > Long.MAX_VALUE - length ? Long.MAX_VALUE : remoteLength + length;
+        remoteLength = sum(remoteLength, length);
         remoteRights &= region.accessBits();
         struct.remoteCount(remoteCount);
         return this;
@@ -202,7 +201,7 @@ public final class RmaMessage {
      */
     public boolean tryWrite(long token) {
         requireWritable();
-        return rma.tryPost(this, Call.WRITE, token);
+        return posting.tryPost(this, Call.WRITE, token);
     }
 
     /**
@@ -219,7 +218,7 @@ public final class RmaMessage {
      */
     public void write(long token) {
         requireWritable();
-        rma.post(this, Call.WRITE, token);
+        posting.post(this, Call.WRITE, token);
     }
 
     /**
@@ -236,7 +235,7 @@ public final class RmaMessage {
      */
     public boolean tryRead(long token) {
         requireReadable();
-        return rma.tryPost(this, Call.READ, token);
+        return posting.tryPost(this, Call.READ, token);
     }
 
     /**
@@ -253,7 +252,7 @@ public final class RmaMessage {
      */
     public void read(long token) {
         requireReadable();
-        rma.post(this, Call.READ, token);
+        posting.post(this, Call.READ, token);
     }
 
     /**
@@ -271,7 +270,7 @@ public final class RmaMessage {
     public boolean tryWriteVector(long token) {
         requireWritable();
         requirePlain();
-        return rma.tryPost(this, Call.WRITE_VECTOR, token);
+        return posting.tryPost(this, Call.WRITE_VECTOR, token);
     }
 
     /**
@@ -289,7 +288,7 @@ public final class RmaMessage {
     public void writeVector(long token) {
         requireWritable();
         requirePlain();
-        rma.post(this, Call.WRITE_VECTOR, token);
+        posting.post(this, Call.WRITE_VECTOR, token);
     }
 
     /**
@@ -307,7 +306,7 @@ public final class RmaMessage {
     public boolean tryReadVector(long token) {
         requireReadable();
         requirePlain();
-        return rma.tryPost(this, Call.READ_VECTOR, token);
+        return posting.tryPost(this, Call.READ_VECTOR, token);
     }
 
     /**
@@ -325,7 +324,12 @@ public final class RmaMessage {
     public void readVector(long token) {
         requireReadable();
         requirePlain();
-        rma.post(this, Call.READ_VECTOR, token);
+        posting.post(this, Call.READ_VECTOR, token);
+    }
+
+    /** One that wrapped around could be as many as the bytes of the other side. */
+    private static long sum(long length, long more) {
+        return length > Long.MAX_VALUE - more ? Long.MAX_VALUE : length + more;
     }
 
     private void requireWritable() {

@@ -6,6 +6,8 @@ import java.time.Duration;
 
 /** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
 final class Room {
+    static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
+
     private static final int TURNS_PER_CLOCK = 64;
 
     private final Endpoint endpoint;
@@ -22,7 +24,7 @@ final class Room {
     }
 
     void make() {
-        endpoint.domain.progress();
+        endpoint.domain.queues.progress();
         if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
             RECORDER.posted(recording, endpoint, operation, turns, false);
             throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()

@@ -83,7 +83,7 @@ final class ShmNeighbours {
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         awaitQuiet(queues);
         for (AddressVector vector : vectorsThatKnow(endpoint, known, neighbours)) {
-            if (vector.domain().admits(Thread.currentThread())) {
+            if (vector.domain().guard.admits(Thread.currentThread())) {
                 vector.forget(endpoint.address());
             }
         }

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -159,6 +160,48 @@ class ConnectionTest {
             server.connection().accept(Pair.DEADLINE, (byte) 1);
 
             assertThat(client.connection().awaitConnected(Pair.DEADLINE)).containsExactly(1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void anInterruptEndsTheWaitForAConnectionWhichMayBeWaitedForAgain(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            Thread.currentThread().interrupt();
+            FabricException e = catchThrowableOfType(FabricException.class,
+                    () -> client.connection().connect(listener.passive.address(), Pair.DEADLINE));
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(e).isNotInstanceOf(ConnectionException.class).hasMessageContaining("interrupted");
+            assertThat(e.errno()).isEqualTo(4);
+            assertThat(client.connection().state()).isEqualTo(Connection.State.CONNECTING);
+            Endpoint server = listener.server(listener.request());
+            server.connection().accept(Pair.DEADLINE, (byte) 1);
+
+            assertThat(client.connection().awaitConnected(Pair.DEADLINE)).containsExactly(1);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void anEndpointWhoseConnectionHasEndedIsAskedNothingNatively(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.connect()[0];
+            client.options().get(EndpointOption.CONNECTION_DATA_SIZE);
+            client.connection().shutdown();
+
+            if (provider.equals("sockets")) { // whose endpoint goes with the connection
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> client.options().get(EndpointOption.CONNECTION_DATA_SIZE))
+                        .withMessageContaining("lost its connection");
+                assertThatIllegalStateException().isThrownBy(() -> client.control().transmitSizeLeft())
+                        .withMessageContaining("lost its connection");
+                assertThatIllegalStateException().isThrownBy(() -> client.alias(Set.of()))
+                        .withMessageContaining("lost its connection");
+            } else {
+                assertThat(client.options().get(EndpointOption.CONNECTION_DATA_SIZE)).isPositive();
+            }
+            assertThat(client.address()).isNotNull();
         }
     }
 

@@ -174,6 +174,29 @@ class EndpointOptionsTest {
     }
 
     @Test
+    void anAliasCompletesSelectivelyWhereItsEndpointDoes() {
+        try (Pair pair = new Pair("sockets");
+                CompletionQueue queue = pair.domain.openCompletionQueue();
+                Endpoint selective = pair.domain.openEndpoint().bind(pair.vector).bindSelective(queue)
+                        .bind(queue, Direction.RECEIVE).enable();
+                Endpoint alias = selective.alias(Set.of(OperationFlag.DELIVERY_COMPLETE));
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 1);
+            alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
+                    .flags(OperationFlag.COMPLETION).write(2);
+            List<Long> tokens = new ArrayList<>();
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                queue.poll((token, flags, length, data) -> tokens.add(token), 16);
+                return queue.operationsInFlight() == 0;
+            }, Pair.DEADLINE);
+
+            assertThat(tokens).containsExactly(2L);
+        }
+    }
+
+    @Test
     void operationsOfAnAliasThatIsClosedComplete() {
         try (Pair pair = new Pair("sockets");
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);

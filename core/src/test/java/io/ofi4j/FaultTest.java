@@ -15,7 +15,8 @@ class FaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 
     private static void survives(Class<?> main, String provider) {
-        Forked.Result result = Forked.run(main, "-Dofi4j.test.faults=" + TIMES, provider);
+        Forked.Result result = Forked.start(main, "-Dofi4j.test.faults=" + TIMES, provider)
+                .await(FaultWork.SECONDS * TIMES);
 
         assertThat(result.exit()).as(result.output()).isZero();
         System.out.print(result.output().lines().filter(line -> line.startsWith("faults ")).map(line -> line + "\n")

@@ -12,6 +12,8 @@ import java.util.function.BooleanSupplier;
  */
 final class FaultWork implements AutoCloseable {
     static final Duration DEADLINE = Duration.ofSeconds(20);
+    /** That a fault of a provider that stalls may take, see {@link #again}. */
+    static final long SECONDS = 300;
     private static final int MOST_STALLS = 3;
 
     static final int SLOTS = 64;
@@ -26,7 +28,7 @@ final class FaultWork implements AutoCloseable {
     static final class Stalled extends AssertionError {
         private static final long serialVersionUID = 1;
 
-        private Stalled(String what) {
+        Stalled(String what) {
             super(what);
         }
     }

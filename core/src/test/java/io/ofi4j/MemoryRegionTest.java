@@ -123,6 +123,26 @@ class MemoryRegionTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"ONE", "TWO"}, value = Several.class)
+    @SuppressWarnings("restricted") // no memory is that large; the first byte of each segment is there
+    void bytesThatCannotBeCountedAreRefused(Several provider) {
+        try (Pair pair = new Pair(provider.provider); Arena arena = Arena.ofShared()) {
+            MemorySegment half = arena.allocate(8).reinterpret(Long.MAX_VALUE / 2 + 1);
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.domain.register(List.of(half, half), Access.WRITE))
+                    .withMessageContaining("more bytes together than can be counted");
+            try (MemoryRegion whole = pair.domain.register(arena.allocate(8).reinterpret(Long.MAX_VALUE), Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                RmaMessage message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
+                        .local(whole, 0, Long.MAX_VALUE).local(whole, 0, 10).remote(target.remote(), 0, 8);
+                assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
+                        .withMessageContaining("the bytes as many");
+            }
+        }
+    }
+
     private static void transferEachPart(Pair pair, MemoryRegion region) {
         try (MemoryRegion there = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             int value = 1;

@@ -121,6 +121,8 @@ final class MisuseOfConnections {
                 queue("descriptor after close", STATE, "closed", queue -> closed(queue).waitDescriptor()),
                 queue("write where it may not", UnsupportedOperationException.class, "writable()",
                         queue -> queue.write(1, 1)),
+                queue("an interrupted wait", FabricException.class, "interrupted",
+                        queue -> MisuseStage.interrupted(() -> queue.read(Duration.ofSeconds(20)))),
                 queue("nothing comes", FabricTimeoutException.class, "reading an event", queue -> queue.read(SHORT)));
     }
 }

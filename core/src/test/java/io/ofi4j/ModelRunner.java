@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -19,6 +20,7 @@ final class ModelRunner {
     private static final long LONGEST_PROGRAM_SECONDS = 240;
     private static final int SETTLED = 20;
     private static final int DESCRIPTORS_TOLERATED = 16;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** ofi_rxm fills all its receive buffers for each endpoint that is enabled, which was most of a program's time. */
     private static final Map<String, String> SMALL_BUFFERS = Map.of("FI_OFI_RXM_BUFFER_SIZE", "1024",
@@ -59,7 +61,8 @@ final class ModelRunner {
                 descriptors = openDescriptors();
             }
         }
-        checkLeaks(descriptors + (info.provider().contains("ofi_rxm") ? threads > 1 ? 2 * run : run / 4 : 0));
+        long tolerated = info.provider().contains("ofi_rxm") ? threads > 1 ? 2 * run : run / 4 : 0;
+        checkLeaks(descriptors < 0 ? descriptors : descriptors + tolerated);
         System.out.println("done " + run + " programs in " + (System.nanoTime() - start) / 1_000_000 + " ms");
     }
 
@@ -83,11 +86,17 @@ final class ModelRunner {
         }
     }
 
-    /** Rule: ofi_rxm keeps a socket of a connection that was under way when its endpoint was closed; with threads, more often. */
+    /**
+     * Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
+     * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
+     * and does not, and ofi_eq_cleanup frees the requests without their sockets. With threads that happens more often.
+     */
     private static void checkLeaks(long descriptors) {
-        long now = openDescriptors();
-        if (descriptors >= 0 && now > descriptors + DESCRIPTORS_TOLERATED) {
-            System.out.println("BROKEN: " + (now - descriptors) + " file descriptors leak");
+        long most = descriptors + DESCRIPTORS_TOLERATED;
+        boolean leaks = descriptors >= 0 // some have threads that close them
+                && !Waiting.YIELD.tryUntil(() -> openDescriptors() <= most, PATIENCE);
+        if (leaks) {
+            System.out.println("BROKEN: " + (openDescriptors() - descriptors) + " file descriptors leak");
             System.exit(BROKEN);
         }
         String files = list("/dev/shm").filter(name -> name.startsWith(ProcessHandle.current().pid() + ":")).toList()

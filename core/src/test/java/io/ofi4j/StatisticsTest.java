@@ -32,7 +32,7 @@ class StatisticsTest {
             assertThat(pair.queue.statistics().inFlight() + pair.queue.statistics().kept()).isEqualTo(5);
             assertThat(pair.endpoint.statistics().inFlight()).isEqualTo(pair.queue.statistics().inFlight());
             Waiting.YIELD.until(() -> {
-                pair.domain.progress();
+                pair.domain.queues.progress();
                 return pair.queue.statistics().kept() == 5;
             }, Pair.DEADLINE);
 

@@ -25,7 +25,7 @@ class HostileBytesTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
     void strangersAreIgnoredAndTheClientIsServed(String provider) throws IOException {
-        try (Forked server = Forked.server("perf", "write", "-p", provider, "--timeout", "5")) {
+        try (Forked server = Forked.server("perf", "write", "-p", provider, "--timeout", "20")) {
             Random random = new Random(1);
             send(server, "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             send(server, new byte[0]);
@@ -64,7 +64,7 @@ class HostileBytesTest {
     void addressesThatAreNone(String provider) throws IOException {
         Random random = new Random(2);
         String libfabric = io.ofi4j.Libfabric.load().version().toString();
-        try (Forked server = Forked.server("perf", "write", "-p", provider, "--keep", "--timeout", "5")) {
+        try (Forked server = Forked.server("perf", "write", "-p", provider, "--keep", "--timeout", "20")) {
             for (int length : new int[]{0, 1, 15, 16, 17, 28, 64, 300, 511, 512}) {
                 byte[] address = new byte[length];
                 random.nextBytes(address);

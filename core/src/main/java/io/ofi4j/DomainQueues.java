@@ -1,0 +1,121 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.Out;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The completion queues and counters of a domain: who may use them, and what is done with all queues at once. */
+final class DomainQueues {
+    private static final int MINIMUM_SIZE = 128;
+    private static final int MAXIMUM_DEFAULT_SIZE = 4096;
+
+    private final Domain domain;
+    private final FabricInfo info;
+    private final Guard domainGuard;
+    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
+    private ProgressThread progressThread;
+
+    DomainQueues(Domain domain, Guard domainGuard) {
+        this.domain = domain;
+        this.info = domain.info();
+        this.domainGuard = domainGuard;
+    }
+
+    CompletionQueue open(CompletionQueueAttributes attributes) {
+        int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
+        // Room beside the operations of this process for what peers cause: their completion data.
+        Out out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
+                attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
+        FabricException.check(out.status(), "fi_cq_open", info.provider());
+        CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes, guard());
+        queues.add(queue);
+        return queue;
+    }
+
+    Counter open(CounterAttributes attributes) {
+        Out out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        FabricException.check(out.status(), "fi_cntr_open", info.provider());
+        return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
+    }
+
+    private Guard guard() {
+        return switch (info.domain().threading()) {
+            case DOMAIN -> domainGuard;
+            case COMPLETION -> Guard.ownedExclusive("COMPLETION");
+            default -> Guard.exclusive();
+        };
+    }
+
+    synchronized void forget(Object child) {
+        queues.remove(child);
+        if (child == progressThread) {
+            progressThread = null;
+        }
+    }
+
+    synchronized ProgressThread startProgress(Duration pause) {
+        ThreadingModel threading = info.domain().threading();
+        if (threading != ThreadingModel.SAFE) {
+            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, and " + domain + " has "
+                    + threading + ": ask for SAFE, or poll");
+        }
+        if (progressThread != null) {
+            throw new IllegalStateException(domain + " already has " + progressThread);
+        }
+        progressThread = new ProgressThread(domain, pause, this::progress);
+        return progressThread;
+    }
+
+    List<CompletionQueue> all() {
+        return List.copyOf(queues);
+    }
+
+    int inFlight(MemoryRegion region) {
+        int inFlight = 0;
+        for (CompletionQueue queue : queues) {
+            inFlight += queue.inFlight(region);
+        }
+        return inFlight;
+    }
+
+    /**
+     * Makes progress on every queue that this thread may use: where one thread has both ends of a transfer, the end that
+     * waits for room is not the one that must act.
+     */
+    void progress() {
+        for (CompletionQueue queue : queues) {
+            if (queue.guard.admits(Thread.currentThread())) {
+                queue.progressIfOpen();
+            }
+        }
+    }
+
+    /** Returns when whoever is posting now has posted: who posts later sees what was changed before. */
+    void awaitPosts() {
+        for (CompletionQueue queue : queues) {
+            queue.guard.enterAsAnyone();
+            queue.guard.exit();
+        }
+    }
+
+    /** Does something while nobody uses a vector or queues. One at a time, so that no two wait for each other's queues. */
+    void undisturbed(AddressVector vector, List<CompletionQueue> its, Runnable action) {
+        synchronized (domain) {
+            synchronized (vector) {
+                int entered = 0;
+                try {
+                    for (CompletionQueue queue : its) {
+                        queue.guard.enterAsAnyone();
+                        entered++;
+                    }
+                    action.run();
+                } finally {
+                    its.subList(0, entered).forEach(queue -> queue.guard.exit());
+                }
+            }
+        }
+    }
+}

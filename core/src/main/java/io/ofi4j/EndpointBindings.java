@@ -1,0 +1,195 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.Handle;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What is bound to an endpoint; an alias has the same. Changed under the endpoint's monitor, and not any more once it is enabled:
+ * only then the provider is told, by {@link NativeEndpoint}.
+ */
+final class EndpointBindings {
+    final BoundCounters counters = new BoundCounters();
+
+    private final Endpoint endpoint;
+    private final Domain domain;
+    private final Handle handle;
+    private final ConnectionRequest request;
+    /** Of a connected endpoint one of its own, which libfabric does not know: that its peer is nobody else's. */
+    private AddressVector vector;
+    private EventQueue eventQueue;
+    private Connection connection;
+    private CompletionQueue transmitQueue;
+    private CompletionQueue receiveQueue;
+    private boolean selective;
+
+    EndpointBindings(Endpoint endpoint, Handle handle, ConnectionRequest request) {
+        this.endpoint = endpoint;
+        this.domain = endpoint.domain;
+        this.handle = handle;
+        this.request = request;
+    }
+
+    void bind(AddressVector peers) {
+        if (isOfConnection()) {
+            throw new UnsupportedOperationException(
+                    endpoint + " has one peer and no address vector: bind an event queue");
+        }
+        requireUnbound(peers.domain(), vector);
+        peers.bind(endpoint);
+        vector = peers;
+    }
+
+    void bind(EventQueue events) {
+        if (!isOfConnection()) {
+            throw new UnsupportedOperationException(endpoint + " is not connected: bind an address vector");
+        }
+        if (events.fabric != domain.fabric()) {
+            throw new IllegalArgumentException("the event queue of " + endpoint + " must be of the same fabric");
+        }
+        requireUnbound(domain, eventQueue);
+        events.bind(endpoint, handle);
+        eventQueue = events;
+        vector = new AddressVector(domain, null, AddressVectorAttributes.defaults());
+        connection = new Connection(endpoint, handle, events, request, vector);
+    }
+
+    void bind(CompletionQueue queue, Direction... directions) {
+        Set<Direction> wanted = EnumSet.noneOf(Direction.class);
+        wanted.addAll(List.of(directions.length == 0 ? Direction.values() : directions));
+        for (Direction direction : wanted) {
+            requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
+        }
+        queue.bind(endpoint);
+        if (wanted.contains(Direction.TRANSMIT)) {
+            transmitQueue = queue;
+        }
+        if (wanted.contains(Direction.RECEIVE)) {
+            receiveQueue = queue;
+        }
+    }
+
+    void bindSelective(CompletionQueue queue) {
+        bind(queue, Direction.TRANSMIT);
+        queue.dropSilent();
+        selective = true;
+    }
+
+    void bind(Counter counter, CounterEvent... events) {
+        requireUnbound(counter.domain(), null);
+        if (events.length == 0) {
+            throw new IllegalArgumentException("say what the counter counts, such as CounterEvent.WRITE");
+        }
+        counters.add(endpoint, counter, EnumSet.copyOf(List.of(events)));
+    }
+
+    private void requireUnbound(Domain theirs, Object bound) {
+        endpoint.requireOpen();
+        if (theirs != domain) {
+            throw new IllegalArgumentException("what is bound to " + endpoint + " must be of the same domain");
+        }
+        if (bound != null || endpoint.isEnabled()) {
+            throw new IllegalStateException(
+                    endpoint + (endpoint.isEnabled() ? " is enabled" : " already has " + bound));
+        }
+    }
+
+    /** @throws IllegalStateException if an endpoint needs more than is bound */
+    void requireComplete() {
+        if (vector == null || transmitQueue == null || receiveQueue == null) {
+            throw new IllegalStateException("bind "
+                    + (vector == null
+                            ? isOfConnection() ? "an event queue" : "an address vector"
+                            : "completion queues for transmitting and receiving")
+                    + " to " + endpoint + " before enabling it");
+        }
+    }
+
+    boolean isOfConnection() {
+        return endpoint.info().endpoint().type() == EndpointType.MSG;
+    }
+
+    AddressVector vector() {
+        return vector;
+    }
+
+    /** Null of an endpoint that has a vector. */
+    EventQueue eventQueue() {
+        return eventQueue;
+    }
+
+    Connection requireConnection() {
+        if (!isOfConnection()) {
+            throw new UnsupportedOperationException(endpoint + " is not connected: its peers are in an address vector");
+        }
+        if (connection == null) {
+            throw new IllegalStateException("bind an event queue to " + endpoint + " first");
+        }
+        return connection;
+    }
+
+    CompletionQueue transmitQueue() {
+        return transmitQueue;
+    }
+
+    CompletionQueue requireTransmitQueue() {
+        synchronized (endpoint) {
+            if (transmitQueue == null) {
+                throw new IllegalStateException("bind a completion queue to " + endpoint + " first");
+            }
+            return transmitQueue;
+        }
+    }
+
+    CompletionQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    /** Whether only those operations give an entry that ask for one. */
+    boolean isSelective() {
+        return selective;
+    }
+
+    /** The queues that make progress for this endpoint. */
+    List<CompletionQueue> queues() {
+        return Stream.of(transmitQueue, receiveQueue).filter(Objects::nonNull).distinct().toList();
+    }
+
+    /** @throws WrongThreadException if the threading model gives the endpoint, or a queue of it, to another thread */
+    void checkThread() {
+        domain.checkThread();
+        queues().forEach(queue -> queue.guard.checkThread());
+    }
+
+    /** @throws WrongThreadException if the threading model gives the endpoint, or the queue it posts to, to another thread */
+    void checkPostingThread() {
+        domain.checkThread();
+        if (transmitQueue != null) {
+            transmitQueue.guard.checkThread();
+        }
+    }
+
+    /** Does something while nobody posts. */
+    void betweenPosts(Runnable action) {
+        CompletionQueue queue = transmitQueue;
+        if (queue != null) {
+            queue.guard.enterAsAnyone();
+        }
+        action.run();
+        if (queue != null) {
+            queue.guard.exit();
+        }
+    }
+
+    /** The endpoint is closed: what is bound may be closed, too. */
+    void release() {
+        if (vector != null) {
+            vector.endpoints().remove(endpoint);
+        }
+        queues().forEach(queue -> queue.endpoints().closed(endpoint));
+        counters.released(endpoint);
+    }
+}

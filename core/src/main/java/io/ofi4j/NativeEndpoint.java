@@ -1,0 +1,261 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.CmOps;
+import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ShmFiles;
+import java.nio.file.Path;
+
+/**
+ * An endpoint as its provider has it: bound and enabled in one go, and closed once, in the ways that no provider ends the JVM at;
+ * fi_endpoint(3). Its state is the endpoint's, and used under that one's monitor.
+ */
+final class NativeEndpoint {
+    private final Endpoint endpoint;
+    private final Domain domain;
+    private final Handle handle;
+    private final FabricInfo info;
+    private final EndpointBindings bindings;
+    private EndpointAddress address;
+    /** Whether the provider knows a vector of this endpoint. */
+    private boolean hasVector;
+    private Handle writeCounter;
+    private Path shmFile;
+    private boolean enabled;
+    private boolean closed;
+
+    NativeEndpoint(Endpoint endpoint, Handle handle, EndpointBindings bindings) {
+        this.endpoint = endpoint;
+        this.domain = endpoint.domain;
+        this.handle = handle;
+        this.info = endpoint.info();
+        this.bindings = bindings;
+    }
+
+    boolean isEnabled() {
+        return enabled;
+    }
+
+    /** @throws IllegalStateException if the provider has closed it while the endpoint is open, since its connection has ended */
+    void requireThere() {
+        if (closed) {
+            throw new IllegalStateException(endpoint + " has lost its connection: open another");
+        }
+    }
+
+    /**
+     * Tells the provider what is bound, and enables it.
+     *
+     * @throws IllegalStateException if something is not bound, or what is bound does not go together
+     */
+    void enable() {
+        bindings.requireComplete();
+        if (enabled) {
+            throw new IllegalStateException(endpoint + " is enabled already");
+        }
+        requireFit();
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
+                () -> bindings.counters.undisturbed(this::bindAndEnable));
+        if (bindings.isOfConnection()) {
+            return; // it gets its address as it is connected
+        }
+        address = nativeAddress();
+        if (ShmNeighbours.concerns(info)) {
+            shmFile = ShmFiles.remember(address.toBytes()).orElse(null);
+            ShmNeighbours.OF_THIS_PROCESS.opened(endpoint);
+        }
+        synchronized (domain) {
+            domain.regions.ofEndpoints().enabled(endpoint);
+        }
+    }
+
+    private void requireFit() {
+        CompletionQueue receiveQueue = bindings.receiveQueue();
+        if (domain.hasQueuesOfTheirOwn()) {
+            if (bindings.transmitQueue() != receiveQueue) {
+                throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
+                        + ", one completion queue serves both directions of an endpoint");
+            }
+            bindings.counters.requireServe(receiveQueue);
+            bindings.vector().prepare(receiveQueue);
+        }
+        receiveQueue.requireRoomForReceives(endpoint, Verbs.receives(info));
+        bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
+        if (ShmNeighbours.concerns(info) && !ShmFiles.hasRoom()) {
+            throw FabricException.of(-Errno.ENOSPC, "fi_enable", info.provider());
+        }
+    }
+
+    /**
+     * In one go: shm's insertions and rxm's texts of errors visit every endpoint that is bound, and end the JVM at one that is
+     * not enabled.
+     */
+    private void bindAndEnable() {
+        bindAll();
+        int status = FidOps.fi_enable(handle);
+        if (status < 0 && hasVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
+            closed = true;
+            FidOps.fi_close(handle);
+            closeWriteCounter();
+        }
+        FabricException.check(status, "fi_enable", info.provider());
+        enabled = true;
+        bindings.queues().forEach(CompletionQueue::enabled);
+        bindings.counters.enabled(bindings.transmitQueue());
+        if (Verbs.receives(info) > 0) {
+            bindings.receiveQueue().dataReceives().post(endpoint, handle, Verbs.receives(info));
+        }
+    }
+
+    private void bindAll() {
+        if (bindings.isOfConnection()) {
+            bind(bindings.eventQueue().handle(), 0, "fi_ep_bind(event queue)");
+        } else {
+            bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
+            hasVector = true;
+        }
+        for (CompletionQueue queue : bindings.queues()) {
+            long flags = (queue == bindings.transmitQueue() ? Direction.TRANSMIT.bit() : 0)
+                    | (queue == bindings.receiveQueue() ? Direction.RECEIVE.bit() : 0);
+            bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
+        }
+        bindings.counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
+        if (info.provider().contains("ofi_rxm") && !bindings.counters.has(CounterEvent.WRITE)) {
+            bindWriteCounter();
+        }
+    }
+
+    /**
+     * With a counter of writes, ofi_rxm gives an inject a context of its own. Otherwise tcp reports one that has failed, such
+     * as to a peer that has ended, with none, and rxm_handle_comp_error ends the JVM.
+     */
+    private void bindWriteCounter() {
+        Out counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
+        FabricException.check(counter.status(), "fi_cntr_open", info.provider());
+        writeCounter = counter.handle();
+        bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
+    }
+
+    private void bind(Handle other, long flags, String operation) {
+        FabricException.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
+    }
+
+    /** Where peers reach it, once it is enabled. */
+    EndpointAddress address() {
+        synchronized (endpoint) {
+            if (bindings.isOfConnection() && !closed) {
+                address = nativeAddress();
+            }
+            if (address == null) {
+                requireThere();
+            }
+            return address;
+        }
+    }
+
+    private EndpointAddress nativeAddress() {
+        CmOps.Name name = CmOps.fi_getname(handle);
+        FabricException.check(name.status(), "fi_getname", info.provider());
+        return EndpointAddress.of(name.address(), info.addressFormat());
+    }
+
+    /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */
+    void takeLeave() {
+        if (address != null && ShmNeighbours.concerns(info)) {
+            ShmNeighbours.OF_THIS_PROCESS.beforeClose(endpoint);
+        }
+        if (hasVector && address != null && NetConnections.concern(info)) {
+            NetConnections.end(endpoint);
+        }
+    }
+
+    /** Closes it once; operations in flight are canceled. */
+    int close() {
+        synchronized (endpoint) {
+            if (closed) {
+                return 0;
+            }
+            if (enabled && bindings.isOfConnection()) {
+                CmOps.Name name = CmOps.fi_getname(handle); // it can still be asked for when it cannot be learned any more
+                address = name.status() == 0 ? EndpointAddress.of(name.address(), info.addressFormat()) : address;
+            }
+            closed = true;
+        }
+        if (enabled) {
+            bindings.queues().forEach(queue -> queue.endpoints().disabled());
+        }
+        synchronized (domain) {
+            domain.regions.ofEndpoints().closing(endpoint);
+        }
+        int status = closeHandle();
+        if (status == 0) {
+            closeWriteCounter();
+        }
+        if (bindings.transmitQueue() != null) {
+            bindings.transmitQueue().cancel(endpoint);
+        }
+        if (enabled && Verbs.receives(info) > 0 && status == 0) {
+            bindings.receiveQueue().forgetReceives(endpoint);
+        }
+        return status;
+    }
+
+    private int closeHandle() {
+        if (bindings.eventQueue() != null) {
+            int status = bindings.eventQueue().closing(endpoint, handle, () -> FidOps.fi_close(handle));
+            bindings.requireConnection().endpointClosed();
+            return status;
+        }
+        return hasVector
+                ? closeUndisturbed()
+                : bindings.isOfConnection() ? FidOps.fi_close(handle) : closeWithoutVector();
+    }
+
+    private void closeWriteCounter() {
+        if (writeCounter != null) {
+            FidOps.fi_close(writeCounter);
+        }
+    }
+
+    /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
+    private int closeUndisturbed() {
+        int[] status = new int[1];
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> status[0] = FidOps.fi_close(handle));
+        return status[0];
+    }
+
+    /**
+     * ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none; so does tcp of
+     * libfabric 2.x with COMPLETION at an endpoint that was not enabled.
+     */
+    private int closeWithoutVector() {
+        Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
+        FabricException.check(none.status(), "fi_av_open", info.provider());
+        FidOps.fi_bind(handle, none.handle(), 0);
+        int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
+        FidOps.fi_close(none.handle());
+        return status;
+    }
+
+    private int enableAndClose() {
+        Out queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
+                -1);
+        FabricException.check(queue.status(), "fi_cq_open", info.provider());
+        FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
+        FidOps.fi_enable(handle);
+        int status = FidOps.fi_close(handle);
+        FidOps.fi_close(queue.handle());
+        return status;
+    }
+
+    /** What it has left in the file system is gone. */
+    void forgetFile() {
+        if (shmFile != null) {
+            ShmFiles.forget(shmFile);
+        }
+    }
+}
