@@ -105,6 +105,12 @@ public final class Domain implements AutoCloseable {
         return adopt(queues.open(attributes));
     }
 
+    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
+    boolean hasQueuesOfTheirOwn() {
+        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
+                && Libfabric.load().version().major() >= 2;
+    }
+
     /**
      * Opens an address vector of the provider's preference; see {@link #openAddressVector(AddressVectorAttributes)}.
      *
