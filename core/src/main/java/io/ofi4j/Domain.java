@@ -153,7 +153,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
-        return adopt(Endpoints.open(this, endpointInfo));
+        return adoptEndpoint(Endpoints.open(this, endpointInfo));
     }
 
     /**
@@ -168,7 +168,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
-        return adopt(Endpoints.open(this, request));
+        return adoptEndpoint(Endpoints.open(this, request));
     }
 
     /**
@@ -355,18 +355,22 @@ public final class Domain implements AutoCloseable {
         }
     }
 
+    private Endpoint adoptEndpoint(Endpoint endpoint) {
+        regions.lingering.endpointOpened();
+        return adopt(endpoint);
+    }
+
     void forget(Object child) {
         children.remove(child);
         queues.forget(child);
+        if (child instanceof Endpoint) {
+            regions.lingering.endpointClosed();
+        }
     }
 
     /** {@return what is registered here now} Any thread may ask, also after this domain was closed. */
     public synchronized DomainStatistics statistics() {
         return regions.statistics();
-    }
-
-    boolean hasClosingRegions() {
-        return hasClosingRegions;
     }
 
     synchronized void finishIdleRegions() {

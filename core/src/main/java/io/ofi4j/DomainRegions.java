@@ -10,6 +10,8 @@ import java.util.List;
  * endpoints. Used under the domain's monitor.
  */
 final class DomainRegions {
+    final LingeringMemory lingering;
+
     private final Domain domain;
     private final EndpointRegions ofEndpoints = new EndpointRegions();
     private final List<MemoryRegion> closing = new ArrayList<>();
@@ -18,6 +20,7 @@ final class DomainRegions {
 
     DomainRegions(Domain domain) {
         this.domain = domain;
+        this.lingering = new LingeringMemory(domain.info());
     }
 
     /** Those that the provider ties to an endpoint. */

@@ -46,12 +46,14 @@ public final class Fabric implements AutoCloseable {
      * @param domainInfo what to open, from the same fabric
      * @return the domain, to be closed by the caller before this fabric
      * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if it demands of registrations what this release does not do
+     * @throws UnsupportedOperationException if it demands of registrations what this release does not do, or if it is
+     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
      * @throws IllegalStateException if this fabric is closed
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
+        Verbs.requireManualProgress(domainInfo);
         Out out = FabricOps.fi_domain(handle, domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);

@@ -18,7 +18,9 @@ import java.util.Set;
  * itself, which any thread may touch.
  *
  * <p><b>Closing</b> with operations in flight is safe: from then on new ones are refused, and the memory is deregistered
- * and, if it was allocated here, freed when the last one has completed or its endpoint was closed.
+ * and, if it was allocated here, freed when the last one has completed or its endpoint was closed. What peers had begun may go
+ * on: software providers look at a region's key when a transfer begins. So memory of this library's that peers may use keeps its
+ * addresses, without their pages, until the domain's last endpoint is closed; memory of the application's must be kept as long.
  */
 public final class MemoryRegion implements AutoCloseable {
     static final int OPEN = 0;
@@ -100,7 +102,8 @@ public final class MemoryRegion implements AutoCloseable {
         Registration.requireLength(length);
         Registration.requireRights(access);
         Arena arena = Arena.ofShared();
-        return own(domain, arena.allocate(length, PAGE), arena, MemoryKind.ANONYMOUS, access, number);
+        MemorySegment memory = domain.regions.lingering.allocate(length, PAGE, arena, Access.bitsOf(access));
+        return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
     }
 
     /** Takes over memory, which is freed where registering fails. */
@@ -147,11 +150,14 @@ public final class MemoryRegion implements AutoCloseable {
     /**
      * {@return the memory; it throws on use after the region was closed, if it was allocated here}
      *
-     * @throws IllegalStateException if there are several segments
+     * @throws IllegalStateException if there are several segments, or a file's mapping was closed
      */
     public MemorySegment segment() {
         if (memory == null) {
             throw several();
+        }
+        if (state == CLOSED && arena != null && kind == MemoryKind.FILE) { // its mapping may linger
+            throw new IllegalStateException(this + " is closed");
         }
         return memory;
     }
@@ -384,9 +390,17 @@ public final class MemoryRegion implements AutoCloseable {
             counter.unbind(this);
         }
         if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
-            arena.close();
+            free();
         }
         FabricException.check(status, "fi_close(memory region)", handle.provider());
+    }
+
+    private void free() {
+        if (kind == MemoryKind.FILE) {
+            domain.regions.lingering.release(arena, memory, accessBits);
+        } else {
+            arena.close();
+        }
     }
 
     @Override

@@ -25,28 +25,37 @@ public final class Rma {
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
     /** What a read's completion says. */
-    private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
+    static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
     private final RmaOps ops;
     private final TransferChecks checks;
-    private final CompletionQueue queue;
+    private final OperationSlots slots;
     private final ContextSlab contexts;
     private final Guard guard;
+    /** The guard's, one step nearer. */
+    private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
-    private final int number;
+    private final long number;
     /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
     private final boolean emptyReadsHang;
+    private final RmaPosting posting;
 
     Rma(Endpoint endpoint, RmaOps ops) {
         this.endpoint = endpoint;
         this.ops = ops;
         this.checks = new TransferChecks(endpoint);
-        this.queue = endpoint.transmitQueue();
-        this.contexts = queue.contexts;
-        this.guard = queue.guard;
-        this.number = numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = endpoint.info().provider().contains("ofi_rxd");
+        this.slots = new OperationSlots(endpoint, checks);
+        this.contexts = endpoint.transmitQueue().contexts;
+        this.guard = endpoint.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
+        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
+        this.emptyReadsHang = emptyReadsHang(endpoint);
+        this.posting = new RmaPosting(endpoint, ops, checks, slots);
+    }
+
+    static boolean emptyReadsHang(Endpoint endpoint) {
+        return endpoint.info().provider().contains("ofi_rxd");
     }
 
     /** {@return the most bytes that one operation transfers} */
@@ -79,15 +88,15 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        guard.enter();
+        enter();
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0
-                    && end(slot, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_write");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), context), "fi_write");
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -140,17 +149,18 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        guard.enter();
+        enter();
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
-                return endsAtOnce(number, token);
+                return slots.endsAtOnce(number, token, READ_COMPLETION);
             }
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
-                    peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), context), "fi_read");
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -204,14 +214,14 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        guard.enter();
+        enter();
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -267,17 +277,15 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        guard.enter();
+        enter();
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0
-                    && end(slot,
-                            ops.fi_writedata(local.address + offset, length, local.descriptor, data, peer.fabricAddress,
-                                    remote.base() + remoteOffset, remote.key(), contexts.context(slot)),
-                            "fi_writedata");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -337,14 +345,14 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        guard.enter();
+        enter();
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
         } finally {
-            guard.exit();
+            exit();
         }
     }
 
@@ -384,65 +392,23 @@ public final class Rma {
      */
     public RmaMessage message() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
+        return new RmaMessage(posting, checks, limits.iovLimit(), limits.rmaIovLimit());
     }
 
-    private boolean end(int slot, long status, String operation) {
-        if (status == 0) {
-            return true;
+    private boolean end(long context, long status, String operation) {
+        return status == 0 || slots.refused(context, status, operation);
+    }
+
+    /** As the guard's, with less to look up. */
+    private void enter() {
+        if (unlocked != Thread.currentThread()) {
+            guard.enter();
         }
-        contexts.release(slot);
-        return checks.isRefused(status, operation);
     }
 
-    /** The endpoint's number, which says whether operations with such flags give an entry. */
-    private int numberFor(long flags) {
-        return endpoint.isSilent(flags) ? endpoint.number | ContextSlab.SILENT_ENDPOINT : endpoint.number;
-    }
-
-    private boolean endsAtOnce(int as, long token) {
-        return (as & ContextSlab.SILENT_ENDPOINT) != 0 || queue.keep(token, READ_COMPLETION);
-    }
-
-    /** Posts a message that was checked; the call says how. */
-    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        guard.enter();
-        try {
-            checks.requireOpen(message);
-            int as = call.hasFlags ? numberFor(message.flags) : number;
-            if (message.localLength == 0 && emptyReadsHang && call.isRead) {
-                return endsAtOnce(as, token);
-            }
-            int slot = contexts.acquire(token, as, message.regions[0].number);
-            if (slot < 0) {
-                return false;
-            }
-            if (message.localCount > 1) {
-                contexts.alsoConcerns(slot, message.furtherRegions, message.localCount - 1);
-            }
-            return end(slot, submit(message, call, contexts.context(slot)), call.operation);
-        } finally {
+    private void exit() {
+        if (unlocked == null) {
             guard.exit();
-        }
-    }
-
-    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
-        message.struct.context(context);
-        return switch (call) {
-            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
-            case READ_VECTOR -> ops.fi_readv(message.struct, context);
-        };
-    }
-
-    void post(RmaMessage message, RmaMessage.Call call, long token) {
-        if (!tryPost(message, call, token)) {
-            Room room = new Room(endpoint, call.operation);
-            while (!tryPost(message, call, token)) {
-                room.make();
-            }
-            room.found();
         }
     }
 }

@@ -23,7 +23,7 @@ public final class RmaMessage {
     long flags;
     Peer peer;
 
-    private final Rma rma;
+    private final RmaPosting posting;
     private final TransferChecks checks;
     private final int localLimit;
     private final int remoteLimit;
@@ -46,8 +46,8 @@ public final class RmaMessage {
         }
     }
 
-    RmaMessage(Rma rma, TransferChecks checks, long iovLimit, long rmaIovLimit) {
-        this.rma = rma;
+    RmaMessage(RmaPosting posting, TransferChecks checks, long iovLimit, long rmaIovLimit) {
+        this.posting = posting;
         this.checks = checks;
         this.localLimit = (int) Math.min(iovLimit, ContextSlab.FURTHER + 1);
         this.remoteLimit = (int) Math.min(rmaIovLimit, Integer.MAX_VALUE);
@@ -197,7 +197,7 @@ public final class RmaMessage {
      */
     public boolean tryWrite(long token) {
         requireWritable();
-        return rma.tryPost(this, Call.WRITE, token);
+        return posting.tryPost(this, Call.WRITE, token);
     }
 
     /**
@@ -214,7 +214,7 @@ public final class RmaMessage {
      */
     public void write(long token) {
         requireWritable();
-        rma.post(this, Call.WRITE, token);
+        posting.post(this, Call.WRITE, token);
     }
 
     /**
@@ -231,7 +231,7 @@ public final class RmaMessage {
      */
     public boolean tryRead(long token) {
         requireReadable();
-        return rma.tryPost(this, Call.READ, token);
+        return posting.tryPost(this, Call.READ, token);
     }
 
     /**
@@ -248,7 +248,7 @@ public final class RmaMessage {
      */
     public void read(long token) {
         requireReadable();
-        rma.post(this, Call.READ, token);
+        posting.post(this, Call.READ, token);
     }
 
     /**
@@ -266,7 +266,7 @@ public final class RmaMessage {
     public boolean tryWriteVector(long token) {
         requireWritable();
         requirePlain();
-        return rma.tryPost(this, Call.WRITE_VECTOR, token);
+        return posting.tryPost(this, Call.WRITE_VECTOR, token);
     }
 
     /**
@@ -284,7 +284,7 @@ public final class RmaMessage {
     public void writeVector(long token) {
         requireWritable();
         requirePlain();
-        rma.post(this, Call.WRITE_VECTOR, token);
+        posting.post(this, Call.WRITE_VECTOR, token);
     }
 
     /**
@@ -302,7 +302,7 @@ public final class RmaMessage {
     public boolean tryReadVector(long token) {
         requireReadable();
         requirePlain();
-        return rma.tryPost(this, Call.READ_VECTOR, token);
+        return posting.tryPost(this, Call.READ_VECTOR, token);
     }
 
     /**
@@ -320,7 +320,7 @@ public final class RmaMessage {
     public void readVector(long token) {
         requireReadable();
         requirePlain();
-        rma.post(this, Call.READ_VECTOR, token);
+        posting.post(this, Call.READ_VECTOR, token);
     }
 
     /** One that wrapped around could be as many as the bytes of the other side. */

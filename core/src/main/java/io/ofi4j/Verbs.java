@@ -2,7 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.InfoHandle;
 
-/** How the verbs provider's connected endpoints differ from others. */
+/** How the verbs provider differs from others, mostly in its connected endpoints. */
 final class Verbs {
     /** Of each endpoint: they serve peers' writes with data only, and a queue must have room for all of them. */
     private static final int RECEIVES = 64;
@@ -22,6 +22,20 @@ final class Verbs {
     /** What an endpoint is opened with: the provider reserves as many entries of its queue as it has receives. */
     static InfoHandle withReceives(FabricInfo info, InfoHandle handle) {
         return isConnected(info) ? handle.withReceives(receives(info)) : handle;
+    }
+
+    /**
+     * The provider reads what peers have sent only when it is polled, but closes connections in a thread of its own where its
+     * progress is automatic. What it finds then was received for a connection that it has just freed.
+     *
+     * @throws UnsupportedOperationException if the provider would end the process when a peer goes away
+     */
+    static void requireManualProgress(FabricInfo info) {
+        if (info.provider().startsWith("verbs;ofi_rxm") && info.domain().dataProgress() == ProgressModel.AUTO) {
+            throw new UnsupportedOperationException("with automatic data progress " + info.provider()
+                    + " ends the process when a peer goes away: ask for ProgressModel.MANUAL, and have a target that does "
+                    + "not poll served by Domain.startProgress()");
+        }
     }
 
     /** @throws IllegalArgumentException if an endpoint is to be opened without a destination, which it looks for at once */

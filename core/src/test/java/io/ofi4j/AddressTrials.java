@@ -26,9 +26,9 @@ final class AddressTrials {
         all.put("fi_av_insert", CallTrial.of(t -> t.writeTo(t.vector().insert(t.pair.farEndpoint.address()))));
         all.put("fi_av_insert, several", CallTrial.of(AddressTrials::insertSeveral));
         all.put("fi_av_insertsvc",
-                CallTrial.of(t -> t.writeTo(t.vector().insertService("127.0.0.1", Integer.toString(port(t))))));
+                CallTrial.of(t -> t.writeTo(t.vector().insertService(address(t), Integer.toString(port(t))))));
         all.put("fi_av_insertsym", CallTrial.of(t -> {
-            List<Insertion> found = t.vector().insertSymmetric("127.0.0.1", 2, Integer.toString(port(t)), 1);
+            List<Insertion> found = t.vector().insertSymmetric(address(t), 2, Integer.toString(port(t)), 1);
             assertThat(found).hasSize(2);
             t.writeTo(found.getFirst().peer());
         }));
@@ -40,6 +40,10 @@ final class AddressTrials {
         }));
         all.put("fi_av_straddr",
                 CallTrial.of(t -> assertThat(t.vector().toText(t.pair.farEndpoint.address())).isNotBlank()));
+    }
+
+    private static String address(Trial t) {
+        return TestProviders.address(t.pair.domain.info().provider());
     }
 
     private static int port(Trial t) {

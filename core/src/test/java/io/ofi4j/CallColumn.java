@@ -10,9 +10,9 @@ import java.util.stream.Stream;
  * @param hints what opens it here
  */
 record CallColumn(String label, FabricHints hints) {
-    /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. What is tried on other providers is not in the table. */
+    /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
     static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
-            "net MSG", "sockets MSG");
+            "net MSG", "sockets MSG", "verbs;ofi_rxm", "verbs MSG");
 
     /** Those of this machine, or those that were chosen. */
     static Stream<CallColumn> here() {

@@ -217,7 +217,7 @@ class CounterTest {
 
     /** fi_cntr(3): a change may be seen only after a while. */
     private static void awaitValue(long value, Counter counter) {
-        Waiting.YIELD.until(() -> counter.read() == value, Duration.ofSeconds(5));
+        Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);
     }
 
     @ParameterizedTest
@@ -236,12 +236,12 @@ class CounterTest {
             Future<?> adding = pool.submit(() -> counter.await(2, Pair.DEADLINE));
             Future<?> another = pool.submit(() -> counter.await(1, Pair.DEADLINE));
             counter.add(2);
-            adding.get(10, TimeUnit.SECONDS);
-            another.get(10, TimeUnit.SECONDS);
+            adding.get(20, TimeUnit.SECONDS);
+            another.get(20, TimeUnit.SECONDS);
 
             Future<?> failing = pool.submit(() -> counter.await(3, Pair.DEADLINE));
             counter.addErrors(2);
-            assertThatThrownBy(() -> failing.get(10, TimeUnit.SECONDS)).cause()
+            assertThatThrownBy(() -> failing.get(20, TimeUnit.SECONDS)).cause()
                     .isInstanceOfSatisfying(FabricException.class, e -> assertThat(e.errno()).isEqualTo(259))
                     .hasMessageContaining("2 operations failed");
             assertThatThrownBy(() -> counter.await(3, SHORT)).isInstanceOf(FabricTimeoutException.class);
@@ -255,7 +255,7 @@ class CounterTest {
                 }
             });
             thread.interrupt();
-            assertThat(thread.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(thread.join(Pair.DEADLINE)).isTrue();
             assertThat(thrown[0]).isInstanceOfSatisfying(FabricException.class,
                     e -> assertThat(e.errno()).isEqualTo(4));
         }
@@ -277,7 +277,7 @@ class CounterTest {
                 TimeUnit.MILLISECONDS.sleep(round); // at any moment of their waiting
                 counter.close();
                 for (Future<?> one : waiting) {
-                    assertThatThrownBy(() -> one.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
+                    assertThatThrownBy(() -> one.get(20, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class)
                             .hasCauseInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
                 }
                 counter.close();

@@ -12,6 +12,8 @@ import java.util.function.BooleanSupplier;
  */
 final class FaultWork implements AutoCloseable {
     static final Duration DEADLINE = Duration.ofSeconds(20);
+    /** That a fault of a provider that stalls may take, see {@link #again}. */
+    static final long SECONDS = 300;
     private static final int MOST_STALLS = 3;
 
     static final int SLOTS = 64;
@@ -26,7 +28,7 @@ final class FaultWork implements AutoCloseable {
     static final class Stalled extends AssertionError {
         private static final long serialVersionUID = 1;
 
-        private Stalled(String what) {
+        Stalled(String what) {
             super(what);
         }
     }
@@ -102,14 +104,19 @@ final class FaultWork implements AutoCloseable {
         endpoint = connected
                 ? domain.openEndpoint().bind(events).bind(queue).enable()
                 : domain.openEndpoint().bind(vector).bind(queue).enable();
-        peer = connected ? null : vector.insert(target.address);
         remote = target.region;
     }
 
-    /** If its type is. */
+    /** To the target, where the endpoint's type is connected; others begin a connection when they first operate. */
     FaultWork connect() {
-        if (events != null) {
-            endpoint.connection().connect(target.address, DEADLINE);
+        return connect(DEADLINE);
+    }
+
+    FaultWork connect(Duration deadline) {
+        if (events == null) {
+            peer = vector.insert(target.address);
+        } else {
+            endpoint.connection().connect(target.address, deadline);
             peer = endpoint.connection().peer();
         }
         return this;

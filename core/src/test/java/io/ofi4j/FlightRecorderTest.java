@@ -131,16 +131,13 @@ class FlightRecorderTest {
                 pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 2);
                 pair.awaitCompletions(2);
             }
-            try (Pair pair = new Pair(TestProviders.hints("sockets"), one);
+            try (Pair pair = new Pair(TestProviders.hints("udp;ofi_rxd"), one); // nobody looks after the target there
                     MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-                pair.endpoint.postTimeout(Duration.ofMillis(5));
                 pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
-                assertThatThrownBy(() -> {
-                    for (int token = 2; token < 100; token++) {
-                        pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, token);
-                    }
-                }).isInstanceOf(FabricTimeoutException.class);
+                pair.endpoint.postTimeout(Duration.ofMillis(15));
+                assertThatThrownBy(() -> pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 2))
+                        .isInstanceOf(FabricTimeoutException.class);
             }
         });
 
@@ -150,9 +147,9 @@ class FlightRecorderTest {
             assertThat(event.getInt("attempts")).isPositive();
             assertThat(event.getBoolean("accepted")).isTrue();
         }).anySatisfy(event -> {
-            assertThat(event.getString("provider")).isEqualTo("sockets");
+            assertThat(event.getString("provider")).isEqualTo("udp;ofi_rxd");
             assertThat(event.getBoolean("accepted")).isFalse();
-            assertThat(event.getDuration()).isGreaterThanOrEqualTo(Duration.ofMillis(5));
+            assertThat(event.getDuration()).isGreaterThanOrEqualTo(Duration.ofMillis(15));
         }).allMatch(event -> event.getDuration().toNanos() >= 1_000_000);
         assertThat(seen.of("FabricException")).anyMatch(event -> event.getString("operation").equals("fi_write")
                 && event.getString("message").contains("has no room"));

@@ -36,7 +36,7 @@ class NetworkFaultTest {
         assumeTrue(obstacle.isEmpty(), obstacle);
         try (TwoNetworks networks = new TwoNetworks()) {
             Forked.Result result = Forked.startBehind(networks.inNear(), Fails.class, "-Dofi4j.test.faults=" + TIMES,
-                    provider, networks.far()).await();
+                    provider, networks.far()).await(FaultWork.SECONDS * TIMES);
 
             assertThat(result.exit()).as(result.output()).isZero();
             System.out.print(result.output().lines().filter(line -> line.startsWith("faults ")).map(line -> line + "\n")

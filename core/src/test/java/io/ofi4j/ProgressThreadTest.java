@@ -150,7 +150,7 @@ class ProgressThreadTest {
             double share = (double) used / (System.nanoTime() - start);
 
             assertThat(progress.isRunning()).isTrue();
-            assertThat(share).isLessThan(0.25);
+            assertThat(share).as("of a processor; who spins takes all that it gets").isLessThan(0.5);
         }
     }
 

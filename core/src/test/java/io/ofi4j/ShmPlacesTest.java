@@ -40,7 +40,8 @@ class ShmPlacesTest {
     }
 
     /** Writes until an operation is accepted and done, the peer is gone, or time is over. */
-    private static boolean writeOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
+    private static boolean writeOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs,
+            Duration patience) {
         int[] done = new int[1];
         boolean[] posted = new boolean[1];
         return Waiting.YIELD.tryUntil(() -> {
@@ -48,7 +49,7 @@ class ShmPlacesTest {
             pair.queue.poll((token, flags, length, data) -> done[0]++, 8);
             theirs.progress();
             return posted[0] && done[0] > 0;
-        }, SHORT);
+        }, patience);
     }
 
     static final class OneThread {
@@ -63,7 +64,7 @@ class ShmPlacesTest {
                 for (int time = 0; time < TIMES; time++) {
                     try (Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
                         Peer peer = pair.vector.insert(other.address());
-                        written += writeOnce(pair, region, peer, pair.farQueue) ? 1 : 0;
+                        written += writeOnce(pair, region, peer, pair.farQueue, Pair.DEADLINE) ? 1 : 0;
                     } catch (IllegalStateException e) {
                         refused++;
                     }
@@ -119,7 +120,7 @@ class ShmPlacesTest {
 
         private static void writeOrBeRefused(Pair pair, MemoryRegion region, EndpointAddress address) {
             try {
-                writeOnce(pair, region, pair.vector.insert(address), pair.farQueue);
+                writeOnce(pair, region, pair.vector.insert(address), pair.farQueue, SHORT);
             } catch (IllegalArgumentException | IllegalStateException e) {
                 // closed meanwhile, or no place left
             }

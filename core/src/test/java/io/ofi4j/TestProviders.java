@@ -56,7 +56,8 @@ final class TestProviders {
         return provider.equals("shm") ? hints : hints.source(address(provider), null);
     }
 
-    private static String address(String provider) {
+    /** Where a provider's endpoints are. */
+    static String address(String provider) {
         return CHOSEN.contains(provider) ? CHOSEN_ADDRESS : "127.0.0.1";
     }
 

@@ -17,9 +17,14 @@ final class UpstreamFailures {
     private static final String NO_ERROR = "A read with a key that is nobody's is not reported as an error.";
     private static final String OLD_VALUE = "It tells the old value until the next receive.";
     private static final String NOT_AUTOMATIC = "It says that its progress is automatic, but serves no target that does not poll.";
+    private static final String NO_THREAD = "Its thread ends the process when a peer goes away; ofi4j refuses it.";
 
     private static final List<Failure> ALL = List.of(new Failure("fi_cq_readfrom", "tcp;ofi_rxm", BOTH, MESSAGES_ONLY),
             new Failure("fi_cq_readfrom", "udp;ofi_rxd", BOTH, MESSAGES_ONLY),
+            new Failure("fi_cq_read, MESSAGE", "verbs MSG", OLD,
+                    "In this format it does not say that a completion has data."),
+            new Failure("fi_cq_readfrom", "verbs;ofi_rxm", BOTH, MESSAGES_ONLY),
+            new Failure("data progress AUTO", "verbs;ofi_rxm", BOTH, NO_THREAD),
             new Failure("fi_cq_readerr, fi_cq_strerror", "shm", BOTH, NO_ERROR),
             new Failure("fi_cq_readerr, fi_cq_strerror", "udp;ofi_rxd", BOTH, NO_ERROR),
             new Failure("fi_cntr_read, REMOTE_WRITE", "net, tcp", BOTH, COUNTS_DATA_ONLY),
@@ -36,6 +41,7 @@ final class UpstreamFailures {
             new Failure("fi_av_lookup", "shm", NEW,
                     "It leaves out the address's prefix; ofi4j gives the one that was inserted."),
             new Failure("fi_setopt", "shm", NEW, OLD_VALUE), new Failure("fi_setopt", "tcp;ofi_rxm", NEW, OLD_VALUE),
+            new Failure("fi_setopt", "verbs;ofi_rxm", NEW, OLD_VALUE),
             new Failure("data progress AUTO", "tcp;ofi_rxm", OLD, NOT_AUTOMATIC),
             new Failure("data progress AUTO", "net, tcp", BOTH, NOT_AUTOMATIC),
             new Failure("data progress AUTO", "tcp MSG", BOTH, NOT_AUTOMATIC),

@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 class VerbsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final int OUTSTANDING = 16;
+    private static final int LOCKED_KIB = 2048;
 
     @BeforeAll
     static void aDeviceIsThere() {
@@ -56,6 +58,16 @@ class VerbsTest {
                 assertThatIllegalArgumentException().isThrownBy(() -> pair.rma().tryInjectWrite(source, 0,
                         pair.rma().injectSize() + 1, pair.far, target.remote(), 0)).withMessageContaining("an inject");
             }
+        }
+    }
+
+    /** The provider's thread would end the process when a peer goes away, see {@link Verbs#requireManualProgress}. */
+    @Test
+    void automaticProgressIsRefusedByName() {
+        FabricInfo automatic = TestProviders.info(TestProviders.hints(PROVIDER).dataProgress(ProgressModel.AUTO));
+        try (Fabric fabric = Libfabric.load().openFabric(automatic)) {
+            assertThatThrownBy(fabric::openDomain).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("startProgress");
         }
     }
 
@@ -167,6 +179,36 @@ class VerbsTest {
         Forked.Result result = Forked.run(OpensAPair.class, "FI_UNIVERSE_SIZE", "4096");
 
         assertThat(result.output()).contains("FI_UNIVERSE_SIZE");
+    }
+
+    /** What is registered is locked. Where this is root, it is root without the right to lock more than it may. */
+    @Test
+    void theSentenceSaysWhatToRaiseWhereTooLittleMayBeLocked() {
+        List<String> limited = List.of("sh", "-c", "ulimit -l " + LOCKED_KIB
+                + "; set -- \"$0\" \"$@\"; [ \"$(id -u)\" != 0 ] || set -- setpriv --bounding-set -ipc_lock \"$@\"; exec \"$@\"");
+        Forked.Result result = Forked.startBehind(limited, RegistersMuch.class).await();
+
+        assertThat(result.output()).contains("registered " + (LOCKED_KIB << 9)).contains("fi_mr_reg")
+                .contains("ulimit -l unlimited").doesNotContain("registered " + (LOCKED_KIB << 12));
+    }
+
+    /** Registers half of what may be locked, and then four times as much as may be. */
+    static final class RegistersMuch {
+        private RegistersMuch() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(FabricHints.rma().provider(PROVIDER)));
+                    Domain domain = fabric.openDomain()) {
+                for (int length : new int[]{LOCKED_KIB << 9, LOCKED_KIB << 12}) {
+                    try (MemoryRegion region = domain.allocate(length, Access.REMOTE_WRITE)) {
+                        System.out.println("registered " + region.segment().byteSize());
+                    }
+                }
+            } catch (FabricException e) {
+                System.out.println(e.getMessage());
+            }
+        }
     }
 
     /** Opens both ends with a variable set, and says how that went. */

@@ -132,7 +132,7 @@ class WaitTest {
             Waiting.YIELD.until(() -> {
                 pair.queue.signal();
                 return waiting.stream().allMatch(Future::isDone);
-            }, Duration.ofSeconds(5));
+            }, Pair.DEADLINE);
             for (Future<Integer> one : waiting) {
                 assertThat(one.get()).isZero();
             }
@@ -182,7 +182,7 @@ class WaitTest {
                 }
             });
             thread.interrupt();
-            assertThat(thread.join(Duration.ofSeconds(10))).isTrue();
+            assertThat(thread.join(Pair.DEADLINE)).isTrue();
 
             assertThat(thrown[0]).isInstanceOfSatisfying(FabricException.class, e -> {
                 assertThat(e.errno()).isEqualTo(4);
@@ -277,7 +277,7 @@ class WaitTest {
                     pair.farQueue.poll(NOTHING, 16);
                 }
             }
-            assertThat(wakeUps + denials).isLessThan(count * 20);
+            assertThat(wakeUps + denials).as("a loop that spins turns a million times").isLessThan(count * 100);
             assertThat(tokens).containsExactlyElementsOf(LongStream.range(0, count).boxed().toList());
             int idle = 0;
             long idleStart = System.nanoTime();
@@ -289,7 +289,7 @@ class WaitTest {
                 pair.queue.poll(NOTHING, 16);
                 pair.farQueue.poll(NOTHING, 16);
             }
-            assertThat(idle).isLessThan(10);
+            assertThat(idle).isLessThan(100);
         }
     }
 
@@ -324,11 +324,12 @@ class WaitTest {
     void blockingOnSeveralQueuesEndsWithTheFirst(String provider) {
         try (Pair pair = pair(provider, WaitObject.FD)) {
             long start = System.nanoTime();
-            while (Waiting.block(SHORT, pair.queue, pair.farQueue) && System.nanoTime() - start < 5_000_000_000L) {
+            while (Waiting.block(SHORT, pair.queue, pair.farQueue)
+                    && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
                 pair.queue.poll(NOTHING, 16);
                 pair.farQueue.poll(NOTHING, 16);
             }
-            assertThat(System.nanoTime() - start).isBetween(SHORT.toNanos(), 5_000_000_000L);
+            assertThat(System.nanoTime() - start).isBetween(SHORT.toNanos(), Pair.DEADLINE.toNanos());
             pair.farQueue.signal();
             assertThat(Waiting.block(SHORT, pair.queue)).isFalse();
             pair.farQueue.signal();

@@ -8,10 +8,18 @@ import io.ofi4j.Fabric;
 import io.ofi4j.FabricHints;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
+import java.io.ByteArrayOutputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.lang.ref.WeakReference;
 
 /** Forgets to close; an application's class, outside the library's package. The arguments: the provider, and what to do. */
 final class Leaky {
+    /** How many objects are reported. */
+    private static final int TREE = 6;
+
     private static Fabric held;
 
     private Leaky() {
@@ -46,6 +54,8 @@ final class Leaky {
 
     /** As long as a static variable refers to nothing. */
     private static void drop(Fabric fabric) throws InterruptedException {
+        ByteArrayOutputStream reports = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(new Copied(System.err, reports), true));
         WeakReference<Fabric> gone = new WeakReference<>(fabric);
         fabric = null;
         long start = System.nanoTime();
@@ -54,8 +64,26 @@ final class Leaky {
             Thread.sleep(10);
         }
         System.out.println("gone: " + gone.refersTo(null));
-        Thread.sleep(500);
-        System.out.flush();
+        while (reports.toString().lines().filter(line -> line.contains("never closed")).count() < TREE
+                && System.nanoTime() - start < 20_000_000_000L) {
+            Thread.sleep(10);
+        }
+    }
+
+    /** What goes to one stream goes to another, too. */
+    private static final class Copied extends FilterOutputStream {
+        private final OutputStream copy;
+
+        Copied(OutputStream out, OutputStream copy) {
+            super(out);
+            this.copy = copy;
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            out.write(value);
+            copy.write(value);
+        }
     }
 
     private static void refuse(Fabric fabric) {

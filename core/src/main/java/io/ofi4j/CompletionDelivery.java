@@ -1,0 +1,159 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.CqFormat;
+import io.ofi4j.internal.CqOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.Guard;
+
+/** Polls one completion queue: reads inside its guard, and hands what was read to handlers outside. */
+final class CompletionDelivery extends CompletionReader {
+    /** Instead of how many: one completion, which is in no batch any more. */
+    private static final int SINGLE = -2;
+
+    private final Domain domain;
+    private final Guard guard;
+    /** The guard's, one step nearer. */
+    private final Thread unlocked;
+    private final BlockingRead blocking;
+    private boolean selective;
+
+    CompletionDelivery(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives, BlockingRead blocking) {
+        super(queue, format, dataReceives);
+        this.domain = queue.domain();
+        this.guard = queue.guard;
+        this.unlocked = guard.unlocked();
+        this.blocking = blocking;
+    }
+
+    /** Endpoints start operations that give no entry when they go well: polls that find none may free regions. */
+    void dropSilent() {
+        selective = true;
+    }
+
+    /** Reads completions that are there, as many as the limit says at most, and hands them to the handler; how many. */
+    int poll(CompletionHandler handler, int limit) {
+        CqOps batch = first;
+        int count;
+        long token = 0;
+        long flags = 0;
+        long length = 0;
+        long data = 0;
+        enter();
+        try {
+            if (attention || batch.isBusy() || handler instanceof DetailedCompletionHandler) {
+                batch = idleBatch();
+                count = takeKept(batch, limit);
+            } else {
+                long found = batch.readPlain(limit);
+                long context = found == 1 ? batch.context(0) : ContextSlab.NONE;
+                if (found == 1 && !contexts.isSilent(context)) { // as mostly; the batch is free before the handler runs
+                    count = SINGLE;
+                    completed++;
+                    token = complete(context);
+                    flags = batch.flags(0);
+                    length = batch.length(0);
+                    data = batch.data(0);
+                } else {
+                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
+                }
+            }
+            if (count > 0 || count == ERROR) {
+                batch.busy();
+            }
+        } finally {
+            exit();
+        }
+        if (count == SINGLE) {
+            handler.onCompletion(token, flags, length, data);
+            finishIdleRegions();
+            return 1;
+        }
+        if (count == 0) {
+            if (selective) {
+                finishIdleRegions();
+            }
+            return 0;
+        }
+        return deliver(handler, batch, count);
+    }
+
+    /** Hands out a batch, or the next error where the count says so; how many the handler was handed. */
+    private int deliver(CompletionHandler handler, CqOps batch, int count) {
+        return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
+    }
+
+    private int deliverEntries(CompletionHandler handler, CqOps batch, int count) {
+        int at = 0;
+        try {
+            if (handler instanceof DetailedCompletionHandler detailed) {
+                while (at < count) {
+                    deliver(detailed, batch, at++);
+                }
+            }
+            while (at < count) {
+                int entry = at++;
+                handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
+            }
+        } finally {
+            if (at < count) {
+                keepRest(batch, at, count);
+            }
+            batch.idle();
+        }
+        finishIdleRegions();
+        return count;
+    }
+
+    private static void deliver(DetailedCompletionHandler handler, CqOps batch, int entry) {
+        handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
+                batch.buffer(entry), batch.tag(entry), batch.source(entry));
+    }
+
+    private void keepRest(CqOps batch, int at, int end) {
+        guard.enter();
+        try {
+            keep(batch, at, end);
+            blocking.wake();
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private int deliverError(CompletionHandler handler, CqOps batch) {
+        CompletionError error;
+        guard.enter();
+        try {
+            batch.idle();
+            error = takeError();
+        } finally {
+            guard.exit();
+        }
+        if (error == null) { // another thread took it
+            return 0;
+        }
+        handler.onError(error);
+        finishIdleRegions();
+        return 1;
+    }
+
+    /** Regions that were closed with operations in flight go when the last of them is read. */
+    void finishIdleRegions() {
+        if (domain.hasClosingRegions) {
+            domain.finishIdleRegions();
+        }
+    }
+
+    /** As the guard's, with less to look up. */
+    private void enter() {
+        if (unlocked != Thread.currentThread()) {
+            guard.enter();
+        }
+    }
+
+    private void exit() {
+        if (unlocked == null) {
+            guard.exit();
+        }
+    }
+}

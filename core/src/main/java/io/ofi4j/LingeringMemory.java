@@ -1,0 +1,84 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.NativeMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What peers may still be writing to and reading from when its region is closed: providers in software look at the key when a
+ * transfer begins, and copy afterwards, so that memory which is freed meanwhile is somebody else's, or a signal. Its pages go back
+ * to the system at once; its addresses stay until the domain's last endpoint is closed, and cost 16 bytes a region.
+ */
+final class LingeringMemory {
+    /** Whose adapter does not touch what is no longer registered. */
+    private static final String ADAPTER = "verbs";
+
+    private final boolean lingers;
+    private final List<Arena> files = new ArrayList<>();
+    /** Addresses and lengths. */
+    private long[] ranges = new long[0];
+    private int count;
+    private int endpoints;
+
+    LingeringMemory(FabricInfo info) {
+        lingers = !info.provider().startsWith(ADAPTER);
+    }
+
+    /** Memory that is gone for the application when an arena is closed. */
+    MemorySegment allocate(long length, long alignment, Arena arena, long accessBits) {
+        if (!lingers(accessBits)) {
+            return arena.allocate(length, alignment);
+        }
+        long pages = NativeMemory.wholePages(length);
+        long address = NativeMemory.map(pages);
+        return NativeMemory.view(address, length, arena, () -> release(address, pages));
+    }
+
+    private boolean lingers(long accessBits) {
+        return lingers && (accessBits & Access.REMOTE) != 0;
+    }
+
+    private synchronized void release(long address, long length) {
+        if (endpoints == 0) {
+            NativeMemory.unmap(address, length);
+            return;
+        }
+        NativeMemory.discard(address, length);
+        if (count == ranges.length) {
+            ranges = Arrays.copyOf(ranges, Math.max(16, 2 * count));
+        }
+        ranges[count++] = address;
+        ranges[count++] = length;
+    }
+
+    /** Closes the arena of a file's mapping, now or when no peer can reach it any more. The file is let go at once. */
+    synchronized void release(Arena arena, MemorySegment mapping, long accessBits) {
+        if (endpoints == 0 || !lingers(accessBits)) {
+            arena.close();
+            return;
+        }
+        NativeMemory.coverFile(mapping.address(), mapping.byteSize());
+        files.add(arena);
+    }
+
+    synchronized void endpointOpened() {
+        endpoints++;
+    }
+
+    synchronized void endpointClosed() {
+        endpoints--;
+        if (endpoints > 0) {
+            return;
+        }
+        for (int at = 0; at < count; at += 2) {
+            NativeMemory.unmap(ranges[at], ranges[at + 1]);
+        }
+        count = 0;
+        ranges = new long[0];
+        files.forEach(Arena::close);
+        files.clear();
+    }
+}

@@ -1,0 +1,90 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.RmaOps;
+
+/** Posts one endpoint's prepared operations. */
+final class RmaPosting {
+    private final Endpoint endpoint;
+    private final RmaOps ops;
+    private final TransferChecks checks;
+    private final OperationSlots slots;
+    private final ContextSlab contexts;
+    private final Guard guard;
+    /** The guard's, one step nearer. */
+    private final Thread unlocked;
+    /** The endpoint's, for operations without flags of their own. */
+    private final long number;
+    private final boolean emptyReadsHang;
+
+    RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, OperationSlots slots) {
+        this.endpoint = endpoint;
+        this.ops = ops;
+        this.checks = checks;
+        this.slots = slots;
+        this.contexts = endpoint.transmitQueue().contexts;
+        this.guard = endpoint.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
+        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
+        this.emptyReadsHang = Rma.emptyReadsHang(endpoint);
+    }
+
+    /** Posts a message that was checked, if there is room; the call says how. */
+    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
+        enter();
+        try {
+            checks.requireOpen(message);
+            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
+            if (message.localLength == 0 && emptyReadsHang && call.isRead) {
+                return slots.endsAtOnce(as, token, Rma.READ_COMPLETION);
+            }
+            long context = contexts.acquire(token, as, message.regions[0].number);
+            if (context == ContextSlab.NONE) {
+                return false;
+            }
+            if (message.localCount > 1) {
+                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
+            }
+            long status = submit(message, call, context);
+            return status == 0 || slots.refused(context, status, call.operation);
+        } finally {
+            exit();
+        }
+    }
+
+    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
+            case READ_VECTOR -> ops.fi_readv(message.struct, context);
+        };
+    }
+
+    /** As {@link #tryPost}, and makes progress until there is room. */
+    void post(RmaMessage message, RmaMessage.Call call, long token) {
+        if (!tryPost(message, call, token)) {
+            Room room = new Room(endpoint, call.operation);
+            while (!tryPost(message, call, token)) {
+                room.make();
+            }
+            room.found();
+        }
+    }
+
+    /** As the guard's, with less to look up. */
+    private void enter() {
+        if (unlocked != Thread.currentThread()) {
+            guard.enter();
+        }
+    }
+
+    private void exit() {
+        if (unlocked == null) {
+            guard.exit();
+        }
+    }
+}

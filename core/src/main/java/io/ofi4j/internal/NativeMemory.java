@@ -1,0 +1,87 @@
+package io.ofi4j.internal;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Pages of this process: mmap(2) and its like. Addresses and lengths are whole pages unless said otherwise. */
+@SuppressWarnings("restricted")
+public final class NativeMemory {
+    private static final MethodHandle MMAP = function("mmap",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MUNMAP = function("munmap",
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MADVISE = function("madvise",
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+
+    private static final long PAGE = 4096;
+    private static final int READ_AND_WRITE = 3;
+    private static final int PRIVATE_AND_ANONYMOUS = 0x22;
+    private static final int FIXED_AND_NOT_RESERVED = 0x4010;
+    private static final int POPULATE = 0x8000;
+    private static final int DONTNEED = 4;
+    private static final long FAILED = -1;
+
+    private NativeMemory() {
+    }
+
+    private static MethodHandle function(String name, FunctionDescriptor descriptor) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor);
+    }
+
+    /** How many bytes the pages have that hold so many. */
+    public static long wholePages(long length) {
+        return (length + PAGE - 1) / PAGE * PAGE;
+    }
+
+    /** Zeroed pages, which are there before they are touched. */
+    public static long map(long length) {
+        long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | POPULATE);
+        if (address == FAILED) {
+            throw new OutOfMemoryError("the system gives this process no " + length + " bytes of memory");
+        }
+        return address;
+    }
+
+    public static void unmap(long address, long length) {
+        try {
+            int ignored = (int) MUNMAP.invokeExact(address, length);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Gives the pages back to the system; the addresses stay, and what is written to them later comes to new pages. */
+    public static void discard(long address, long length) {
+        try {
+            int ignored = (int) MADVISE.invokeExact(address, length, DONTNEED);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Puts pages in the place of a file's, which is let go; of any address and length. What is written later comes to nobody. */
+    public static void coverFile(long address, long length) {
+        long begin = address / PAGE * PAGE;
+        mmap(begin, wholePages(address + length - begin), PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED);
+    }
+
+    private static long mmap(long address, long length, int flags) {
+        try {
+            return (long) MMAP.invokeExact(address, length, READ_AND_WRITE, flags, -1, 0L);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Memory as it is seen until an arena is closed; then something is done. */
+    public static MemorySegment view(long address, long length, Arena arena, Runnable afterwards) {
+        return MemorySegment.ofAddress(address).reinterpret(length, arena, ignored -> afterwards.run());
+    }
+}

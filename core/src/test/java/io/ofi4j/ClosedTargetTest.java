@@ -1,0 +1,96 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer begins, and
+ * copy afterwards. In a JVM of its own.
+ */
+class ClosedTargetTest {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void aRegionMayBeClosedUnderPeersTransfers(String provider) {
+        Forked.Result result = Forked.run(ClosesTargets.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @Test
+    void regionsThatWereClosedUnderAnOpenEndpointTakeNoMemory() {
+        Forked.Result result = Forked.run(ClosesMany.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(Long.parseLong(result.output().lines().toList().getLast())).as("pages more").isLessThan(20_000);
+    }
+
+    static final class ClosesMany {
+        private ClosesMany() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try (Pair pair = new Pair("shm")) {
+                long before = residentPages();
+                for (int i = 0; i < 2000; i++) {
+                    pair.domain.allocate(64 * 4096, Access.REMOTE_WRITE).close(); // 128,000 pages in all
+                }
+                System.out.println(residentPages() - before);
+            }
+        }
+
+        private static long residentPages() throws IOException {
+            return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]);
+        }
+    }
+
+    static final class ClosesTargets {
+        /** More than the C library keeps when it is freed. */
+        private static final int LARGE = 40 << 20;
+        private static final int TIMES = 12;
+        private static final Duration PATIENCE = Duration.ofMillis(200);
+        private static final Random RANDOM = new Random();
+
+        private ClosesTargets() {
+        }
+
+        public static void main(String[] arguments) {
+            for (int time = 0; time < TIMES; time++) {
+                try (Pair pair = new Pair(arguments[0]);
+                        MemoryRegion here = pair.domain.allocate(LARGE, Access.WRITE, Access.READ);
+                        MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+                    closeUnder(pair, here, there, time % 2 == 0);
+                }
+            }
+        }
+
+        private static void closeUnder(Pair pair, MemoryRegion here, MemoryRegion there, boolean writes) {
+            long length = Math.min(LARGE, pair.rma().maximumMessageSize());
+            pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+            pair.awaitCompletions(1);
+            for (int token = 2; token < 5; token++) {
+                if (writes) {
+                    pair.rma().tryWrite(here, 0, length, pair.far, there.remote(), 0, token);
+                } else {
+                    pair.rma().tryRead(here, 0, length, pair.far, there.remote(), 0, token);
+                }
+            }
+            int polls = 1 << RANDOM.nextInt(14);
+            for (int poll = 0; poll < polls; poll++) {
+                pair.poll();
+            }
+            there.close();
+            Waiting.YIELD.tryUntil(() -> {
+                pair.poll();
+                return pair.queue.operationsInFlight() == 0;
+            }, PATIENCE);
+        }
+    }
+}
