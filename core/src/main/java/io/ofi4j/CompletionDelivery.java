@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.CqFormat;
 import io.ofi4j.internal.CqOps;
 import io.ofi4j.internal.Errno;
@@ -13,7 +12,7 @@ final class CompletionDelivery extends CompletionReader {
 
     private final Domain domain;
     private final Guard guard;
-    /** The guard's, one step nearer. */
+    /** The guard's. */
     private final Thread unlocked;
     private final BlockingRead blocking;
     private boolean selective;
@@ -39,18 +38,17 @@ final class CompletionDelivery extends CompletionReader {
         long flags = 0;
         long length = 0;
         long data = 0;
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             if (attention || batch.isBusy() || handler instanceof DetailedCompletionHandler) {
                 batch = idleBatch();
                 count = takeKept(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                long context = found == 1 ? batch.context(0) : ContextSlab.NONE;
-                if (found == 1 && !contexts.isSilent(context)) { // as mostly; the batch is free before the handler runs
+                if (found == 1 && contexts.isWanted(batch.context(0))) { // as mostly; the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
-                    token = complete(context);
+                    token = contexts.complete(batch.context(0));
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
@@ -62,7 +60,7 @@ final class CompletionDelivery extends CompletionReader {
                 batch.busy();
             }
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
         if (count == SINGLE) {
             handler.onCompletion(token, flags, length, data);
@@ -141,19 +139,6 @@ final class CompletionDelivery extends CompletionReader {
     void finishIdleRegions() {
         if (domain.hasClosingRegions) {
             domain.finishIdleRegions();
-        }
-    }
-
-    /** As the guard's, with less to look up. */
-    private void enter() {
-        if (unlocked != Thread.currentThread()) {
-            guard.enter();
-        }
-    }
-
-    private void exit() {
-        if (unlocked == null) {
-            guard.exit();
         }
     }
 }

@@ -180,15 +180,13 @@ class CompletionReader {
         attention = closed || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
     }
 
-    /** Frees the slot of an operation of ours; its token. */
-    long complete(long context) {
-        if (!contexts.isInFlight(context)) {
-            dataReceives.completed(context);
-            return CompletionHandler.NO_TOKEN;
+    /** Frees the slot of an operation that was begun here; its token. */
+    private long complete(long context) {
+        if (contexts.isInFlight(context)) {
+            return contexts.complete(context);
         }
-        long token = contexts.token(context);
-        contexts.release(context);
-        return token;
+        dataReceives.completed(context); // peers caused it
+        return CompletionHandler.NO_TOKEN;
     }
 
     private void putErrorAside(long status) {

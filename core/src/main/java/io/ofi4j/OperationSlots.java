@@ -1,9 +1,13 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.FabricConstants;
 
 /** What becomes of an endpoint's operations that the provider does not take over. Used inside the queue's guard. */
 final class OperationSlots {
+    /** What a read's completion says. */
+    private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
+
     private final Endpoint endpoint;
     private final TransferChecks checks;
     private final CompletionQueue queue;
@@ -25,8 +29,13 @@ final class OperationSlots {
         return checks.isRefused(status, operation);
     }
 
-    /** Completes an operation that has nothing to do; false for want of room. */
-    boolean endsAtOnce(long number, long token, long flags) {
-        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, flags);
+    /** Whether reads of no bytes never complete, as with the utility provider ofi_rxd; then that is done here. */
+    boolean emptyReadsHang() {
+        return endpoint.info().provider().contains("ofi_rxd");
+    }
+
+    /** Completes a read of no bytes; false for want of room. */
+    boolean readsNothing(long number, long token) {
+        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);
     }
 }

@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.RmaOps;
 
@@ -24,8 +23,6 @@ public final class Rma {
     private static final long WRITE = Access.WRITE.bit();
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
-    /** What a read's completion says. */
-    static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
     private final RmaOps ops;
@@ -33,11 +30,10 @@ public final class Rma {
     private final OperationSlots slots;
     private final ContextSlab contexts;
     private final Guard guard;
-    /** The guard's, one step nearer. */
+    /** The guard's. */
     private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
-    /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
     private final boolean emptyReadsHang;
     private final RmaPosting posting;
 
@@ -50,12 +46,8 @@ public final class Rma {
         this.guard = endpoint.transmitQueue().guard;
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = emptyReadsHang(endpoint);
+        this.emptyReadsHang = slots.emptyReadsHang();
         this.posting = new RmaPosting(endpoint, ops, checks, slots);
-    }
-
-    static boolean emptyReadsHang(Endpoint endpoint) {
-        return endpoint.info().provider().contains("ofi_rxd");
     }
 
     /** {@return the most bytes that one operation transfers} */
@@ -88,7 +80,7 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long context = contexts.acquire(token, number, local.number);
@@ -96,7 +88,7 @@ public final class Rma {
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_write");
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -149,18 +141,18 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
-                return slots.endsAtOnce(number, token, READ_COMPLETION);
+                return slots.readsNothing(number, token);
             }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_read");
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -214,14 +206,14 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -277,7 +269,7 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long context = contexts.acquire(token, number, local.number);
@@ -285,7 +277,7 @@ public final class Rma {
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -345,14 +337,14 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -397,18 +389,5 @@ public final class Rma {
 
     private boolean end(long context, long status, String operation) {
         return status == 0 || slots.refused(context, status, operation);
-    }
-
-    /** As the guard's, with less to look up. */
-    private void enter() {
-        if (unlocked != Thread.currentThread()) {
-            guard.enter();
-        }
-    }
-
-    private void exit() {
-        if (unlocked == null) {
-            guard.exit();
-        }
     }
 }

@@ -13,7 +13,7 @@ final class RmaPosting {
     private final OperationSlots slots;
     private final ContextSlab contexts;
     private final Guard guard;
-    /** The guard's, one step nearer. */
+    /** The guard's. */
     private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
@@ -28,17 +28,17 @@ final class RmaPosting {
         this.guard = endpoint.transmitQueue().guard;
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = Rma.emptyReadsHang(endpoint);
+        this.emptyReadsHang = slots.emptyReadsHang();
     }
 
     /** Posts a message that was checked, if there is room; the call says how. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.requireOpen(message);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
             if (message.localLength == 0 && emptyReadsHang && call.isRead) {
-                return slots.endsAtOnce(as, token, Rma.READ_COMPLETION);
+                return slots.readsNothing(as, token);
             }
             long context = contexts.acquire(token, as, message.regions[0].number);
             if (context == ContextSlab.NONE) {
@@ -50,7 +50,7 @@ final class RmaPosting {
             long status = submit(message, call, context);
             return status == 0 || slots.refused(context, status, call.operation);
         } finally {
-            exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -72,19 +72,6 @@ final class RmaPosting {
                 room.make();
             }
             room.found();
-        }
-    }
-
-    /** As the guard's, with less to look up. */
-    private void enter() {
-        if (unlocked != Thread.currentThread()) {
-            guard.enter();
-        }
-    }
-
-    private void exit() {
-        if (unlocked == null) {
-            guard.exit();
         }
     }
 }

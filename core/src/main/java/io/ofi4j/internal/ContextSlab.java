@@ -116,6 +116,11 @@ public final class ContextSlab {
         }
     }
 
+    /** Whether a context is that of an operation in flight that somebody wants to know of. */
+    public boolean isWanted(long context) {
+        return isOurs(context) && Long.compareUnsigned(owner(context), SILENT) < 0;
+    }
+
     /** Whether a context is that of an operation in flight, and nobody wants to know that it went well. */
     public boolean isSilent(long context) {
         return isOurs(context) && owner(context) >= SILENT;
@@ -128,6 +133,13 @@ public final class ContextSlab {
 
     private boolean isOurs(long context) {
         return Long.compareUnsigned(Long.rotateRight(context - base, SLOT_SHIFT), slots) < 0; // in the slab, and a slot's begin
+    }
+
+    /** Frees the slot of a context that is in flight; the token. */
+    public long complete(long context) {
+        long token = token(context);
+        release(context);
+        return token;
     }
 
     /** The token of a context that is in flight. */

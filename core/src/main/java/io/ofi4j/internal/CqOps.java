@@ -25,6 +25,8 @@ import java.lang.ref.Reference;
 public final class CqOps {
     private static final MethodHandle READ = Downcalls
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle SREAD = Downcalls
             .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final long OPS = fid_cq.ops$offset();
@@ -56,6 +58,7 @@ public final class CqOps {
     /** Null where entries are plain. */
     private final CqEntries further;
     private final boolean plain;
+    private final boolean criticalReads;
     private boolean busy;
 
     /**
@@ -68,8 +71,15 @@ public final class CqOps {
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
-        this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
+        this.criticalReads = !copiesInPolls(queue.provider());
+        this.plain = criticalReads && format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.further = format.isPlain() ? null : new CqEntries(queue, format, batch);
+    }
+
+    /** Whether a poll may send and receive many megabytes through sockets, as these providers' do with manual progress. */
+    static boolean copiesInPolls(String provider) {
+        return provider.startsWith("tcp") || provider.startsWith("net") || provider.startsWith("sockets")
+                || provider.startsWith("udp");
     }
 
     /** Whether somebody hands out what was read. */
@@ -91,15 +101,18 @@ public final class CqOps {
     /** fi_cq_read, or fi_cq_readfrom, into this object's entries: how many, or an error negated. */
     public long fi_cq_read(long count) {
         try {
-            return further == null
+            if (further != null) {
+                return further.read(memory, count);
+            }
+            return criticalReads
                     ? (long) READ.invokeExact(read, address, entries, count)
-                    : further.read(memory, count);
+                    : (long) LONG_READ.invokeExact(read, address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
     }
 
-    /** Whether entries are {@code struct fi_cq_data_entry}, so that {@link #readPlain} may be called. */
+    /** Whether entries are {@code struct fi_cq_data_entry} and polls are short, so that {@link #readPlain} may be called. */
     public boolean isPlain() {
         return plain;
     }
