@@ -15,18 +15,18 @@ final class OperationSlots {
     }
 
     /** The endpoint's number, which says whether operations with such flags give an entry. */
-    int numberFor(long flags) {
-        return endpoint.isSilent(flags) ? endpoint.number | ContextSlab.SILENT_ENDPOINT : endpoint.number;
+    long numberFor(long flags) {
+        return ContextSlab.endpoint(endpoint.number) | (endpoint.isSilent(flags) ? ContextSlab.SILENT : 0);
     }
 
     /** Takes the slot of a call back that did not give 0. False for want of room; anything else is thrown. */
-    boolean refused(int slot, long status, String operation) {
-        queue.contexts.release(slot);
+    boolean refused(long context, long status, String operation) {
+        queue.contexts.release(context);
         return checks.isRefused(status, operation);
     }
 
     /** Completes an operation that has nothing to do; false for want of room. */
-    boolean endsAtOnce(int number, long token, long flags) {
-        return (number & ContextSlab.SILENT_ENDPOINT) != 0 || queue.keep(token, flags);
+    boolean endsAtOnce(long number, long token, long flags) {
+        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, flags);
     }
 }

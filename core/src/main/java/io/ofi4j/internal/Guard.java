@@ -92,6 +92,11 @@ public final class Guard {
         }
     }
 
+    /** The thread that need neither enter nor exit; null where every thread must. */
+    public Thread unlocked() {
+        return unlocked;
+    }
+
     /** The owner check alone. */
     public void checkThread() {
         if (owner != null && owner != Thread.currentThread()) {
