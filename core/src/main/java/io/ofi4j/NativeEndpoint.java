@@ -224,7 +224,8 @@ final class NativeEndpoint {
     /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> status[0] = FidOps.fi_close(handle));
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
+                () -> bindings.counters.undisturbed(() -> status[0] = FidOps.fi_close(handle))); // reading them is progress, too
         return status[0];
     }
 
