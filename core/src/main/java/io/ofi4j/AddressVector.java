@@ -29,6 +29,8 @@ public final class AddressVector implements AutoCloseable {
     private final Set<CompletionQueue> prepared = new HashSet<>();
     private final ShmPlaces shmPlaces = new ShmPlaces();
     private boolean closed;
+    /** Whether the provider has closed it, too. */
+    private volatile boolean gone;
 
     /**
      * An address that libfabric knows. It is told once, however often an address is inserted: providers differ in what the
@@ -313,6 +315,10 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
+    boolean isGone() {
+        return gone;
+    }
+
     synchronized boolean knows(EndpointAddress address) {
         return entries.containsKey(address);
     }
@@ -386,8 +392,11 @@ public final class AddressVector implements AutoCloseable {
         endpoints.requireNone(this);
         closed = true;
         domain.forget(this);
+        ShmNeighbours.OF_THIS_PROCESS.closing(this);
+        int status = FidOps.fi_close(handle);
+        gone = true;
         ShmNeighbours.OF_THIS_PROCESS.closed(this);
-        FabricException.check(FidOps.fi_close(handle), "fi_close(address vector)", provider());
+        FabricException.check(status, "fi_close(address vector)", provider());
     }
 
     @Override

@@ -166,7 +166,7 @@ final class NativeEndpoint {
     /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */
     void takeLeave() {
         if (address != null && ShmNeighbours.concerns(info)) {
-            ShmNeighbours.OF_THIS_PROCESS.beforeClose(endpoint);
+            ShmNeighbours.OF_THIS_PROCESS.beforeClose(endpoint, shmFile);
         }
         if (hasVector && address != null && NetConnections.concern(info)) {
             NetConnections.end(endpoint);

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.ShmMapping;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,10 +16,8 @@ import java.util.function.Supplier;
  * The shm endpoints of this process. Within one process the provider gives every endpoint the others' memory as it is mapped
  * already, and closing an endpoint unmaps it: a command that a neighbour has not worked off yet, a later operation or even a
  * later insertion of its address would then read unmapped memory, which ends the JVM. So before one is closed its neighbours
- * work off what is pending, and forget it.
- *
- * <p>A neighbour whose threading model gives it to another thread cannot be made to; such a thread should be idle, or have
- * closed its endpoint, before.
+ * work off what is pending, and forget it. Where they cannot, since something never completes, or since their threading model
+ * gives them to another thread, the memory stays mapped until their address vectors are closed.
  */
 final class ShmNeighbours {
     static final ShmNeighbours OF_THIS_PROCESS = new ShmNeighbours();
@@ -28,6 +28,11 @@ final class ShmNeighbours {
     private final Map<Endpoint, EndpointAddress> open = new LinkedHashMap<>();
     private final Map<EndpointAddress, List<Peer>> peers = new HashMap<>();
     private final Set<EndpointAddress> closed = new HashSet<>();
+    private final List<Kept> kept = new ArrayList<>();
+
+    /** The memory of a closed endpoint, and those who may look into it. */
+    private record Kept(ShmMapping mapping, Set<AddressVector> vectors) {
+    }
 
     private ShmNeighbours() {
     }
@@ -60,13 +65,23 @@ final class ShmNeighbours {
         return peer;
     }
 
-    synchronized void closed(AddressVector vector) {
+    synchronized void closing(AddressVector vector) {
         peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
         peers.values().removeIf(List::isEmpty);
     }
 
-    /** Makes everybody in this process forget an endpoint that takes no operations any more. */
-    void beforeClose(Endpoint endpoint) {
+    synchronized void closed(AddressVector vector) {
+        kept.forEach(one -> one.vectors.remove(vector));
+        kept.stream().filter(one -> one.vectors.isEmpty()).forEach(one -> one.mapping.release());
+        kept.removeIf(one -> one.vectors.isEmpty());
+    }
+
+    /**
+     * Makes everybody in this process forget an endpoint that takes no operations any more.
+     *
+     * @param file where its memory is; null if that is not known
+     */
+    void beforeClose(Endpoint endpoint, Path file) {
         List<Peer> known;
         Set<CompletionQueue> queues = new LinkedHashSet<>();
         Map<Endpoint, EndpointAddress> neighbours;
@@ -79,13 +94,24 @@ final class ShmNeighbours {
             open.remove(endpoint);
         }
         neighbours.keySet().forEach(neighbour -> queues.addAll(neighbour.queues()));
-        queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
+        boolean othersLookIn = queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
-        awaitQuiet(queues);
-        for (AddressVector vector : vectorsThatKnow(endpoint, known, neighbours)) {
+        boolean isQuiet = awaitQuiet(queues);
+        Set<AddressVector> vectors = vectorsThatKnow(endpoint, known, neighbours);
+        for (AddressVector vector : vectors) {
             if (vector.domain().guard.admits(Thread.currentThread())) {
                 vector.forget(endpoint.address());
             }
+        }
+        if ((othersLookIn || !isQuiet) && file != null) {
+            keep(file, vectors);
+        }
+    }
+
+    private synchronized void keep(Path file, Set<AddressVector> vectors) {
+        vectors.removeIf(AddressVector::isGone);
+        if (!vectors.isEmpty()) {
+            ShmMapping.keep(file).ifPresent(mapping -> kept.add(new Kept(mapping, vectors)));
         }
     }
 
@@ -102,7 +128,8 @@ final class ShmNeighbours {
         return vectors;
     }
 
-    private static void awaitQuiet(Set<CompletionQueue> queues) {
+    /** Whether nothing is in flight, and all that peers have sent is worked off. */
+    private static boolean awaitQuiet(Set<CompletionQueue> queues) {
         long start = System.nanoTime();
         int inFlight;
         int round = 0;
@@ -113,5 +140,6 @@ final class ShmNeighbours {
                 inFlight += queue.inFlight();
             }
         } while (++round < ROUNDS || inFlight > 0 && System.nanoTime() - start < QUIET_NANOS);
+        return inFlight == 0;
     }
 }

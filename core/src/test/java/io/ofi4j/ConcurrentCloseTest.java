@@ -10,7 +10,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -18,9 +17,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Threads post, poll and wait while another closes everything under them, in any order: each ends with an exception that says so.
  * In a JVM of its own.
  */
-@EnabledIfSystemProperty(named = "ofi4j.test.concurrent", matches = "true",
-        disabledReason = "shm of libfabric 2.x fails it: a neighbour of a "
-                + "closed endpoint, with reads of a region that was closed before, ends the JVM as it polls")
 class ConcurrentCloseTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")

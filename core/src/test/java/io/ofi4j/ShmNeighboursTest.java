@@ -1,0 +1,156 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * An shm endpoint is closed while another of its process has something under way to it: what that one looks into stays mapped
+ * as long as it may look. In a JVM of its own, which would end at unmapped memory.
+ */
+class ShmNeighboursTest {
+    private static final int READS = 8;
+    private static final int POLLS = 1000;
+    private static final int LENGTH = 64;
+
+    @ParameterizedTest
+    @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void anEndpointIsClosedWhoseNeighbourReadsOfAClosedRegion(ThreadingModel model) {
+        survives(ReadsOfAClosedRegion.class, model.name());
+    }
+
+    @Test
+    void aThreadClosesAnEndpointThatReadsOfAnotherThreadWereAnsweredBy() {
+        survives(ReadsOfAnotherThread.class);
+    }
+
+    private static void survives(Class<?> main, String... arguments) {
+        Forked.Result result = Forked.run(main, arguments);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** Each read has come back, and of no closed endpoint anything is mapped any more. */
+    private static void check(Pair pair, int posted) {
+        if (posted == 0 || pair.completed.size() + pair.errors.size() != posted) {
+            throw new AssertionError(posted + " posted, " + pair.completed + " completed, failed: " + pair.errors);
+        }
+        try {
+            List<String> mapped = Files.readAllLines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1).stream()
+                    .filter(line -> line.contains(" /dev/shm/")).toList();
+            if (!mapped.isEmpty()) {
+                throw new AssertionError("still mapped: " + mapped);
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Afterwards the two ends know each other. */
+    private static void readOnce(Pair pair, MemoryRegion region, Peer peer, RemoteRegion remote) {
+        boolean[] posted = new boolean[1];
+        Waiting.YIELD.until(() -> {
+            posted[0] = posted[0] || pair.rma().tryRead(region, 0, LENGTH, peer, remote, 0, 0);
+            pair.poll();
+            return !pair.completed.isEmpty();
+        }, Pair.DEADLINE);
+        pair.completed.clear();
+    }
+
+    /** {@return how many there was room for} */
+    private static int read(Pair pair, MemoryRegion region, Peer peer, RemoteRegion remote) {
+        int posted = 0;
+        while (posted < READS && pair.rma().tryRead(region, 0, LENGTH, peer, remote, 0, posted + 1)) {
+            posted++;
+        }
+        return posted;
+    }
+
+    private static void pollOften(Pair pair) {
+        for (int poll = 0; poll < POLLS; poll++) {
+            pair.pollNear();
+        }
+    }
+
+    static final class ReadsOfAClosedRegion {
+        private ReadsOfAClosedRegion() {
+        }
+
+        public static void main(String[] arguments) {
+            int posted;
+            Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.valueOf(arguments[0])));
+            try (pair; MemoryRegion region = pair.domain.allocate(LENGTH, Access.READ)) {
+                MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_READ);
+                RemoteRegion remote = target.remote();
+                readOnce(pair, region, pair.far, remote);
+                target.close();
+                posted = read(pair, region, pair.far, remote); // with libfabric 2.x these never complete
+                pair.farEndpoint.close();
+                pollOften(pair);
+                pair.endpoint.close();
+                pair.pollNear();
+            }
+            check(pair, posted);
+        }
+    }
+
+    static final class ReadsOfAnotherThread {
+        private record Target(EndpointAddress address, RemoteRegion region) {
+        }
+
+        private static final SynchronousQueue<Target> TARGET = new SynchronousQueue<>();
+        private static final CountDownLatch CONNECTED = new CountDownLatch(1);
+        private static final CountDownLatch POSTED = new CountDownLatch(1);
+
+        private ReadsOfAnotherThread() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            int posted;
+            Pair pair = new Pair(hints());
+            Thread other = Thread.ofPlatform().start(ReadsOfAnotherThread::answer);
+            try (pair; MemoryRegion region = pair.domain.allocate(LENGTH, Access.READ)) {
+                Target target = TARGET.take();
+                Peer peer = pair.vector.insert(target.address);
+                readOnce(pair, region, peer, target.region);
+                CONNECTED.countDown();
+                posted = read(pair, region, peer, target.region);
+                POSTED.countDown();
+                other.join();
+                pollOften(pair);
+                pair.endpoint.close();
+                pair.pollNear();
+            }
+            check(pair, posted);
+        }
+
+        private static FabricHints hints() {
+            return TestProviders.hints("shm").threading(ThreadingModel.DOMAIN);
+        }
+
+        /** Works off what the other thread has posted, which is not polling. */
+        private static void answer() {
+            try (Pair pair = new Pair(hints());
+                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.REMOTE_READ)) {
+                TARGET.put(new Target(pair.endpoint.address(), region.remote()));
+                Waiting.YIELD.until(() -> {
+                    pair.poll();
+                    return CONNECTED.getCount() == 0;
+                }, Pair.DEADLINE);
+                POSTED.await();
+                pollOften(pair);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+}
