@@ -388,9 +388,12 @@ public final class Endpoint implements AutoCloseable {
     private void refusePosts() {
         Guard guard = transmitQueue().guard;
         guard.enter();
-        closed = true;
-        realm = this; // no peer's: so whether this is closed needs no look of its own
-        guard.exit();
+        try {
+            closed = true;
+            realm = this; // no peer's: so whether this is closed needs no look of its own
+        } finally {
+            guard.exit();
+        }
     }
 
     @Override

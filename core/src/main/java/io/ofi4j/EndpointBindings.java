@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
 import java.util.EnumSet;
 import java.util.List;
@@ -175,12 +176,16 @@ final class EndpointBindings {
     /** Does something while nobody posts. */
     void betweenPosts(Runnable action) {
         CompletionQueue queue = transmitQueue;
-        if (queue != null) {
-            queue.guard.enterAsAnyone();
+        if (queue == null) {
+            action.run();
+            return;
         }
-        action.run();
-        if (queue != null) {
-            queue.guard.exit();
+        Guard guard = queue.guard;
+        guard.enterAsAnyone();
+        try {
+            action.run();
+        } finally {
+            guard.exit();
         }
     }
 

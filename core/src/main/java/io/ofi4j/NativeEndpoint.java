@@ -160,6 +160,10 @@ final class NativeEndpoint {
     private EndpointAddress nativeAddress() {
         CmOps.Name name = CmOps.fi_getname(handle);
         FabricException.check(name.status(), "fi_getname", info.provider());
+        return addressOf(name);
+    }
+
+    private EndpointAddress addressOf(CmOps.Name name) {
         return EndpointAddress.of(name.address(), info.addressFormat());
     }
 
@@ -181,7 +185,7 @@ final class NativeEndpoint {
             }
             if (enabled && bindings.isOfConnection()) {
                 CmOps.Name name = CmOps.fi_getname(handle); // it can still be asked for when it cannot be learned any more
-                address = name.status() == 0 ? EndpointAddress.of(name.address(), info.addressFormat()) : address;
+                address = name.status() == 0 ? addressOf(name) : address;
             }
             closed = true;
         }

@@ -50,9 +50,7 @@ public final class Guard {
 
     /** @throws WrongThreadException if the model names an owner and this is another thread */
     public void enter() {
-        if (unlocked != Thread.currentThread()) { // one comparison where nothing is locked
-            enterOtherwise();
-        }
+        enter(this, unlocked);
     }
 
     private void enterOtherwise() {
@@ -99,7 +97,7 @@ public final class Guard {
 
     /** As {@link #enter()}, without a look at the guard where nothing is locked. */
     public static void enter(Guard guard, Thread unlocked) {
-        if (unlocked != Thread.currentThread()) {
+        if (unlocked != Thread.currentThread()) { // one comparison where nothing is locked
             guard.enterOtherwise();
         }
     }

@@ -73,6 +73,12 @@ public final class Bench implements Callable<Integer> {
             + "operations in flight and threads, over shm or the provider that -p names.")
     private boolean scale;
 
+    @Option(names = "--safepoints", arity = "0..*", paramLabel = "PROVIDER",
+            description = "Measure instead how long the JVM waits at "
+                    + "safepoints for a thread that streams writes; without names, over shm, tcp;ofi_rxm and net (tcp on "
+                    + "libfabric 2.x).")
+    private List<String> safepoints;
+
     @Spec
     private CommandSpec spec;
 
@@ -124,7 +130,12 @@ public final class Bench implements Callable<Integer> {
             }
         }
         if (scale) {
+            requireThere(providers);
             return Scale.run(providers.isEmpty() ? List.of("shm") : providers);
+        }
+        if (safepoints != null) {
+            measureSafepoints();
+            return 0;
         }
         requireWritable();
         Version version = Libfabric.load().version();
@@ -143,6 +154,13 @@ public final class Bench implements Callable<Integer> {
         }
         write();
         return failed ? 1 : 0;
+    }
+
+    private void measureSafepoints() {
+        List<String> named = safepoints.isEmpty() ? providers : safepoints;
+        requireThere(named);
+        List<String> chosen = named.isEmpty() ? software(Libfabric.load().version().major() >= 2, true) : named;
+        new Safepoints(spec.commandLine().getOut(), Safepoints.COUNT).run(chosen);
     }
 
     private static List<String> software(boolean two, boolean quick) {

@@ -15,18 +15,27 @@ final class Conditions {
     }
 
     static void print(PrintWriter out, String libfabric, boolean alone) {
-        out.printf(Locale.ROOT, "libfabric %s on %s, Linux %s, %d cores, %s, load %.2f%n", libfabric, system(),
-                System.getProperty("os.version"), Runtime.getRuntime().availableProcessors(),
-                value("/proc/cpuinfo", "model name").orElse(System.getProperty("os.arch")),
-                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
-        out.printf("C: %s %s; Java: %s %s, default options, all checks on%n", Baseline.compilerVersion(),
-                String.join(" ", Baseline.OPTIONS), System.getProperty("java.vm.name"),
-                System.getProperty("java.vm.version"));
+        machine(out, libfabric);
+        out.printf("C: %s %s; %s, default options, all checks on%n", Baseline.compilerVersion(),
+                String.join(" ", Baseline.OPTIONS), java());
         out.printf(
                 "one thread works in each process, spinning, tied to a processor%s; polls of at most %d; slices of about 4 ms in turns; "
                         + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",
                 alone ? ", and C has no other" : "", World.BATCH);
         out.flush();
+    }
+
+    /** The line that every table begins with. */
+    static void machine(PrintWriter out, String libfabric) {
+        out.printf(Locale.ROOT, "libfabric %s on %s, Linux %s, %d cores, %s, load %.2f%n", libfabric, system(),
+                System.getProperty("os.version"), Runtime.getRuntime().availableProcessors(),
+                value("/proc/cpuinfo", "model name").orElse(System.getProperty("os.arch")),
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    }
+
+    /** {@return the JVM that is measured} */
+    static String java() {
+        return "Java: " + System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version");
     }
 
     private static String system() {

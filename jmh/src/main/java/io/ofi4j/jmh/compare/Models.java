@@ -1,5 +1,6 @@
 package io.ofi4j.jmh.compare;
 
+import io.ofi4j.FabricHints;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import java.util.ArrayList;
@@ -12,6 +13,8 @@ import java.util.List;
  * @param progress who makes progress
  */
 record Models(ThreadingModel threading, ProgressModel progress) {
+    private static final String LOOPBACK = "127.0.0.1";
+
     /** {@return what to try for a provider, the fastest first} */
     static List<Models> toTry(String provider, int libfabricMajor) {
         boolean completion = libfabricMajor >= 2 && provider.equals("tcp");
@@ -23,6 +26,13 @@ record Models(ThreadingModel threading, ProgressModel progress) {
             }
         }
         return models;
+    }
+
+    /** {@return what to ask a provider for; one that has internet addresses, on this machine only} */
+    FabricHints hints(String provider) {
+        FabricHints hints = FabricHints.rma().provider(provider).threading(threading).controlProgress(progress)
+                .dataProgress(progress);
+        return provider.startsWith("shm") ? hints : hints.source(LOOPBACK, null);
     }
 
     @Override

@@ -1,69 +1,67 @@
 package io.ofi4j.jmh.compare;
 
-import io.ofi4j.Access;
-import io.ofi4j.AddressVector;
-import io.ofi4j.CompletionHandler;
-import io.ofi4j.CompletionQueue;
-import io.ofi4j.Domain;
-import io.ofi4j.Endpoint;
-import io.ofi4j.Fabric;
-import io.ofi4j.FabricHints;
 import io.ofi4j.Libfabric;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.Peer;
 import io.ofi4j.ProgressModel;
-import io.ofi4j.RemoteRegion;
-import io.ofi4j.Rma;
 import io.ofi4j.ThreadingModel;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * How long the JVM waits for its threads at a safepoint while one of them streams writes: a critical call holds it up until the
- * call is over. Each provider has a JVM of its own, which logs its safepoints.
+ * call is over. Each stream has a JVM of its own, which logs its safepoints.
  */
-public final class Safepoints {
-    private static final int WINDOW = 16;
-    private static final int SAFEPOINTS = 1000;
+final class Safepoints {
+    /** How many safepoints there are with each stream. */
+    static final int COUNT = 1000;
+    /** What is asked for, of every provider. */
+    static final Models MODELS = new Models(ThreadingModel.DOMAIN, ProgressModel.MANUAL);
+
     private static final int SMALL = 8;
     private static final int LARGE = 1 << 20;
-    /** After so many writes the code is compiled, and the stream under way. */
-    private static final long WARM_UP = 2000;
     private static final double NANOS_PER_MICRO = 1000;
     private static final Pattern REACHED = Pattern.compile("\"ThreadDump\".*Reaching safepoint: +(\\d+) ns");
+    private static final String HEADER = "%-11s %9s %11s %6s %10s %9s %8s %8s%n";
+    private static final String ROW = "%-11s %9s %11d %6d %10d %9.1f %8.1f %8.1f%n";
 
-    private static volatile boolean isStreaming;
-    private static volatile boolean isOver;
+    private final PrintWriter out;
+    private final int count;
 
-    private Safepoints() {
+    Safepoints(PrintWriter out, int count) {
+        this.out = out;
+        this.count = count;
     }
 
-    /** For the providers that are named, or those that programs use; with {@code stream PROVIDER SIZE} the JVM that streams. */
-    public static void main(String... arguments) throws IOException, InterruptedException {
-        if (arguments.length == 3 && arguments[0].equals("stream")) {
-            stream(arguments[1], Integer.parseInt(arguments[2]));
-            return;
-        }
-        System.out.println("provider        writes of B  safepoints  median us   p99 us   max us");
-        String tcp = Libfabric.load().version().major() >= 2 ? "tcp" : "net";
-        for (String provider : arguments.length > 0 ? arguments : new String[]{"shm", "tcp;ofi_rxm", tcp}) {
+    /** Prints the conditions, and a row for each stream as it ends. */
+    void run(List<String> providers) {
+        Libfabric libfabric = Libfabric.load();
+        providers.forEach(provider -> libfabric.info(MODELS.hints(provider))); // says what it lacks before anything is printed
+        Conditions.machine(out, libfabric.version().toString());
+        out.printf(
+                "%s; writes through the public API, %s, both ends in the one thread that streams; the safepoints are those "
+                        + "of thread dumps, a millisecond apart%n",
+                Conditions.java(), MODELS);
+        out.printf(HEADER, "provider", "libfabric", "writes of B", "window", "safepoints", "median us", "p99 us",
+                "max us");
+        out.flush();
+        for (String provider : providers) {
             for (int size : new int[]{SMALL, LARGE}) {
-                print(provider, size, reached(provider, size));
+                print(provider, libfabric.version().toString(), size, reached(provider, size));
             }
         }
     }
 
-    private static void print(String provider, int size, List<Long> nanos) {
+    private void print(String provider, String libfabric, int size, List<Long> nanos) {
         Collections.sort(nanos);
-        System.out.printf(Locale.ROOT, "%-15s %11d  %10d  %9.1f  %7.1f  %7.1f%n", provider, size, nanos.size(),
-                at(nanos, 0.5), at(nanos, 0.99), at(nanos, 1));
+        out.printf(Locale.ROOT, ROW, provider, libfabric, size, SafepointStream.WINDOW, nanos.size(), at(nanos, 0.5),
+                at(nanos, 0.99), at(nanos, 1));
+        out.flush();
     }
 
     private static double at(List<Long> sorted, double share) {
@@ -71,85 +69,33 @@ public final class Safepoints {
     }
 
     /** How long the safepoints of a JVM took to be reached, in nanoseconds. */
-    private static List<Long> reached(String provider, int size) throws IOException, InterruptedException {
-        List<String> command = Jvm.command(Safepoints.class, "-Xlog:safepoint:stdout");
-        command.addAll(List.of("stream", provider, Integer.toString(size)));
-        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    List<Long> reached(String provider, int size) {
+        List<String> command = Jvm.command(SafepointStream.class, "-Xlog:safepoint:stdout");
+        command.addAll(List.of(provider, Integer.toString(size), Integer.toString(count)));
         List<Long> nanos = new ArrayList<>();
-        try (BufferedReader out = process.inputReader()) {
-            String line;
-            while ((line = out.readLine()) != null) {
-                Matcher matcher = REACHED.matcher(line);
-                if (matcher.find()) {
-                    nanos.add(Long.parseLong(matcher.group(1)));
+        String failure = "";
+        try {
+            Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            try (BufferedReader said = process.inputReader()) {
+                for (String line = said.readLine(); line != null; line = said.readLine()) {
+                    Matcher matcher = REACHED.matcher(line);
+                    if (matcher.find()) {
+                        nanos.add(Long.parseLong(matcher.group(1)));
+                    }
+                    failure = line.startsWith(SafepointStream.FAILED) ? line : failure;
                 }
             }
-        }
-        if (process.waitFor() != 0 || nanos.size() < SAFEPOINTS) {
-            throw new BenchFailure("over " + provider + " the JVM that streams ended with status " + process.exitValue()
-                    + " after " + nanos.size() + " safepoints");
-        }
-        return nanos;
-    }
-
-    private static void stream(String provider, int size) throws InterruptedException {
-        Thread streaming = Thread.ofPlatform().start(() -> new Stream(provider, size).run());
-        while (!isStreaming && streaming.isAlive()) {
-            Thread.onSpinWait();
-        }
-        for (int i = 0; i < SAFEPOINTS && streaming.isAlive(); i++) {
-            Thread.getAllStackTraces(); // at a safepoint
-            TimeUnit.MILLISECONDS.sleep(1);
-        }
-        isOver = true;
-        streaming.join();
-    }
-
-    /** Both ends, on one thread. */
-    private static final class Stream implements CompletionHandler {
-        private final String provider;
-        private final int size;
-        private int inFlight;
-        private long completed;
-
-        Stream(String provider, int size) {
-            this.provider = provider;
-            this.size = size;
-        }
-
-        void run() {
-            Libfabric libfabric = Libfabric.load();
-            FabricHints hints = FabricHints.rma().provider(provider).threading(ThreadingModel.DOMAIN)
-                    .controlProgress(ProgressModel.MANUAL).dataProgress(ProgressModel.MANUAL);
-            hints = provider.equals("shm") ? hints : hints.source("127.0.0.1", null);
-            try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
-                    Domain domain = fabric.openDomain();
-                    CompletionQueue queue = domain.openCompletionQueue();
-                    CompletionQueue targetQueue = domain.openCompletionQueue();
-                    AddressVector vector = domain.openAddressVector();
-                    MemoryRegion source = domain.allocate(size, Access.WRITE);
-                    MemoryRegion target = domain.allocate(size, Access.REMOTE_WRITE);
-                    Endpoint here = domain.openEndpoint().bind(vector).bind(queue).enable();
-                    Endpoint there = domain.openEndpoint().bind(vector).bind(targetQueue).enable()) {
-                run(here.rma(), source, vector.insert(there.address()), target.remote(), queue, targetQueue);
+            if (process.waitFor() == 0 && nanos.size() >= count) {
+                return nanos;
             }
-        }
-
-        private void run(Rma rma, MemoryRegion source, Peer peer, RemoteRegion target, CompletionQueue queue,
-                CompletionQueue targetQueue) {
-            while (!isOver || inFlight > 0) {
-                while (!isOver && inFlight < WINDOW && rma.tryWrite(source, 0, size, peer, target, 0, 0)) {
-                    inFlight++;
-                }
-                queue.poll(this, WINDOW);
-                targetQueue.poll(this, WINDOW);
-            }
-        }
-
-        @Override
-        public void onCompletion(long token, long flags, long length, long data) {
-            inFlight--;
-            isStreaming = ++completed > WARM_UP;
+            throw new BenchFailure("over " + provider + " the JVM that streams writes of " + size
+                    + " B ended with status " + process.exitValue() + " after " + nanos.size() + " safepoints"
+                    + (failure.isEmpty() ? "" : ": " + failure.substring(SafepointStream.FAILED.length())));
+        } catch (IOException e) {
+            throw new BenchFailure("cannot start a JVM: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchFailure("interrupted", e);
         }
     }
 }

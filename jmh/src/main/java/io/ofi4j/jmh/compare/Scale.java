@@ -3,7 +3,6 @@ package io.ofi4j.jmh.compare;
 import com.sun.management.ThreadMXBean;
 import io.ofi4j.Access;
 import io.ofi4j.EndpointAddress;
-import io.ofi4j.FabricHints;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
@@ -27,7 +26,6 @@ import java.util.stream.IntStream;
  */
 final class Scale {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final String LOOPBACK = "127.0.0.1";
     private static final int SMALL = 8;
     private static final int ROOM = 1 << 16;
     private static final int REGION = 64;
@@ -84,10 +82,7 @@ final class Scale {
     }
 
     private World open(String name) {
-        Models models = Models.toTry(name, libfabricMajor).getFirst();
-        FabricHints hints = FabricHints.rma().provider(name).threading(models.threading())
-                .controlProgress(models.progress()).dataProgress(models.progress());
-        return new World(name.startsWith("shm") ? hints : hints.source(LOOPBACK, null), ROOM);
+        return new World(Models.toTry(name, libfabricMajor).getFirst().hints(name), ROOM);
     }
 
     /** Writes go from and to another region each time. */

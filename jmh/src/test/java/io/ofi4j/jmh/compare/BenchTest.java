@@ -75,6 +75,9 @@ class BenchTest {
     @Test
     void aProviderThatIsNotThereIsNamedBesideThoseThatAre() {
         Run.of("-p", "carrier-pigeon").failed(1, "'carrier-pigeon'", "shm");
+        Run.of("--safepoints", "carrier-pigeon").failed(1, "'carrier-pigeon'", "shm");
+        Run.of("--safepoints", "-p", "carrier-pigeon").failed(1, "'carrier-pigeon'", "shm");
+        Run.of("--scale", "-p", "carrier-pigeon").failed(1, "'carrier-pigeon'", "shm");
     }
 
     @Test
