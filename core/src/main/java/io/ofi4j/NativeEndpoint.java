@@ -171,6 +171,9 @@ final class NativeEndpoint {
         if (hasVector && address != null && NetConnections.concern(info)) {
             NetConnections.end(endpoint);
         }
+        if (address != null && RetiredPorts.concerns(info)) {
+            RetiredPorts.OF_THIS_PROCESS.add(address);
+        }
     }
 
     /** Closes it once; operations in flight are canceled. */
