@@ -157,7 +157,8 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
      *         info has none
-     * @throws IllegalStateException if this domain is closed
+     * @throws IllegalStateException if this domain is closed, or if the info names a port that an endpoint of this process had with
+     *         {@code udp;ofi_rxd}: its peers may still send there, and the provider ends a process that they do not expect
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();

@@ -5,7 +5,6 @@ import static io.ofi4j.Recorder.RECORDER;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.RmaOps;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -227,7 +226,7 @@ public final class Endpoint implements AutoCloseable {
             connection().requireConnected();
         }
         if (rma == null) {
-            rma = new Rma(this, new RmaOps(handle)); // only now: enabling may have replaced the table
+            rma = new Rma(this, atProvider.rmaOps(handle)); // only now: enabling may have replaced the table
         }
         return rma;
     }

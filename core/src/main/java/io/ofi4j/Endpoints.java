@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.InfoHandle;
 import io.ofi4j.internal.Out;
 
@@ -33,8 +34,15 @@ final class Endpoints {
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
+        Handle endpoint = RetiredPorts.concerns(info)
+                ? RetiredPorts.OF_THIS_PROCESS.openElsewhere(info, () -> open(domain, info, handle))
+                : open(domain, info, handle);
+        return new Endpoint(domain, endpoint, info, domain.nextNumber(), request);
+    }
+
+    private static Handle open(Domain domain, FabricInfo info, InfoHandle handle) {
         Out out = DomainOps.fi_endpoint(domain.handle(), Verbs.withReceives(info, handle));
         FabricException.check(out.status(), "fi_endpoint", info.provider());
-        return new Endpoint(domain, out.handle(), info, domain.nextNumber(), request);
+        return out.handle();
     }
 }

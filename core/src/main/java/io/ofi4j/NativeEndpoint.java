@@ -7,6 +7,8 @@ import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
+import io.ofi4j.internal.RmaOps;
+import io.ofi4j.internal.RxdRmaOps;
 import io.ofi4j.internal.ShmFiles;
 import java.nio.file.Path;
 
@@ -167,6 +169,14 @@ final class NativeEndpoint {
         return EndpointAddress.of(name.address(), info.addressFormat());
     }
 
+    /** The transfers of this endpoint, through its own handle or an alias'. */
+    RmaOps rmaOps(Handle through) {
+        return RetiredPorts.concerns(info)
+                ? new RxdRmaOps(through, info.transmit().injectSize(),
+                        () -> bindings.transmitQueue().contexts.inFlightOfEndpoint(endpoint.number))
+                : new RmaOps(through);
+    }
+
     /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */
     void takeLeave() {
         if (address != null && ShmNeighbours.concerns(info)) {
@@ -174,6 +184,9 @@ final class NativeEndpoint {
         }
         if (hasVector && address != null && NetConnections.concern(info)) {
             NetConnections.end(endpoint);
+        }
+        if (address != null && RetiredPorts.concerns(info)) {
+            RetiredPorts.OF_THIS_PROCESS.add(address);
         }
     }
 

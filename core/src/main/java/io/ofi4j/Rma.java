@@ -15,7 +15,8 @@ import io.ofi4j.internal.RmaOps;
  * come meanwhile are kept for the next poll.
  *
  * <p>Everything is checked before native code is reached: bounds and rights at both ends, the regions' domain and life, the
- * peer's vector. What is posted allocates nothing. Offsets and lengths are in bytes. Threads: as the domain's
+ * peer's vector. With {@code udp;ofi_rxd} there is no room for a write of more than {@link #injectSize} bytes while an operation of
+ * the endpoint is in flight, if a read was posted since there was none: the provider would end neither. What is posted allocates nothing. Offsets and lengths are in bytes. Threads: as the domain's
  * {@link ThreadingModel} says.
  */
 public final class Rma {

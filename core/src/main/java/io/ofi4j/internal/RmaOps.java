@@ -13,7 +13,7 @@ import java.lang.ref.Reference;
  * {@code struct fi_ops_rma} of one endpoint. The function pointers are read once, which is right only after fi_enable:
  * some providers replace the table during it.
  */
-public final class RmaOps {
+public class RmaOps {
     private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor INJECT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
