@@ -21,7 +21,7 @@ class ConcurrentCloseTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void everythingIsClosedUnderThreadsThatUseIt(String provider) {
-        Forked.Result result = Forked.run(ClosesUnderThreads.class, provider);
+        Forked.Result result = Forked.run(ClosesUnderThreads.class, Forked.EVERY_COMPILER, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
     }

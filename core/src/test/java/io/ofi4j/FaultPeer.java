@@ -37,8 +37,7 @@ final class FaultPeer implements AutoCloseable {
     /** @param rest what the main class takes behind the provider and the file */
     private FaultPeer(List<String> prefix, Class<?> main, String provider, String... rest) {
         memory = memory();
-        List<String> arguments = new ArrayList<>(
-                List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", provider, memory.toString()));
+        List<String> arguments = new ArrayList<>(List.of("-XX:+UseSerialGC", provider, memory.toString()));
         arguments.addAll(List.of(rest));
         running = Forked.startBehind(prefix, main, arguments.toArray(String[]::new));
         ready = running.awaitLine("ready ").split(" ");

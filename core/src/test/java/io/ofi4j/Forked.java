@@ -10,6 +10,9 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs a main class of the tests in a JVM of its own, for what may kill one. */
 final class Forked {
+    /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
+    static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
+
     private static final long SECONDS = 120;
 
     private Forked() {
@@ -85,6 +88,7 @@ final class Forked {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
+        command.add("-XX:TieredStopAtLevel=1"); // most are over before more would pay
         command.add("-XX:-CreateCoredumpOnCrash");
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");

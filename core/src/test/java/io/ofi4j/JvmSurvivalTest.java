@@ -30,7 +30,7 @@ class JvmSurvivalTest {
     }
 
     private Forked.Result run(Class<?> main) {
-        child = Forked.start(main);
+        child = Forked.start(main, Forked.EVERY_COMPILER);
         return child.await();
     }
 
@@ -45,7 +45,7 @@ class JvmSurvivalTest {
 
     @Test
     void sigtermRunsShutdownHooks() {
-        child = Forked.start(WaitsForSignal.class);
+        child = Forked.start(WaitsForSignal.class, Forked.EVERY_COMPILER);
         child.awaitLine("ready");
         child.process().destroy(); // SIGTERM
         Forked.Result result = child.await();

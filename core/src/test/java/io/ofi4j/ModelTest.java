@@ -66,7 +66,7 @@ class ModelTest {
 
     private static Forked.Result fork(String provider, String settings, long seed, long count, int steps, long seconds,
             boolean isVerbose) {
-        List<String> arguments = new ArrayList<>();
+        List<String> arguments = new ArrayList<>(List.of(Forked.EVERY_COMPILER));
         Stream.of(provider, settings, seed, count, steps, seconds).map(Object::toString).forEach(arguments::add);
         if (isVerbose) {
             arguments.add("verbose");

@@ -27,8 +27,8 @@ class OutOfMemoryTest {
     void withoutNativeMemoryAllocatingIsRefusedByName() {
         List<String> limited = List.of("sh", "-c", "ulimit -v 4000000; exec \"$0\" \"$@\"");
 
-        survives(limited, ExhaustsNativeMemory.class, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                "-XX:ReservedCodeCacheSize=32m", "-XX:CompressedClassSpaceSize=32m");
+        survives(limited, ExhaustsNativeMemory.class, "-Xmx64m", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=32m",
+                "-XX:CompressedClassSpaceSize=32m");
     }
 
     /** In the handler, and beside it: posting and polling go on while nothing can be allocated. */
