@@ -333,7 +333,8 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
-     * once; regions that wait for them are deregistered.
+     * once; regions that wait for them are deregistered. On {@code sockets}, closing waits for them first, for two seconds at most:
+     * the provider would never take back their places in the domain, of which there are 128.
      *
      * @throws IllegalStateException if it has aliases that are open; they are named
      * @throws WrongThreadException if the threading model gives this endpoint to another thread
@@ -361,6 +362,7 @@ public final class Endpoint implements AutoCloseable {
         if (transmitQueue() != null) {
             refusePosts();
             transmitQueue().drain();
+            UnfinishedOperations.await(this);
         }
         atProvider.takeLeave();
         int status = atProvider.close();
@@ -374,6 +376,7 @@ public final class Endpoint implements AutoCloseable {
     /** Closes what the provider has of a connection that has ended; operations in flight complete. */
     void closeEarly() {
         transmitQueue().drain();
+        UnfinishedOperations.await(this);
         FabricException.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
 
