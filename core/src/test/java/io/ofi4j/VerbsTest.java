@@ -11,6 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is particular to verbs. Runs where the tests are given a device, see {@code scripts/test --verbs}. */
 @Timeout(120)
@@ -24,12 +26,16 @@ class VerbsTest {
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }
 
-    @Test
-    void theDeviceChoosesKeysOfFourBytesForVirtualAddresses() {
-        try (Pair pair = new Pair(PROVIDER); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void theDeviceChoosesKeysOfFourBytesForVirtualAddresses(String provider) {
+        try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             DomainAttributes attributes = pair.domain.info().domain();
             assertThat(attributes.memoryRegionMode()).contains(MemoryRegionMode.VIRT_ADDR, MemoryRegionMode.PROV_KEY,
                     MemoryRegionMode.ALLOCATED);
+            assertThat(attributes.memoryRegionMode().contains(MemoryRegionMode.LOCAL)
+                    || pair.endpoint.info().endpoint().type() == EndpointType.RDM).as("local buffers are registered")
+                    .isTrue();
             assertThat(region.remote().key() >>> Integer.SIZE).isZero();
             assertThat(region.remote().base()).isEqualTo(region.segment().address());
         }
@@ -44,15 +50,16 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void anOperationBeyondWhatTheDeviceTakesIsRefusedByName() {
-        try (Pair pair = new Pair(PROVIDER)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void anOperationBeyondWhatTheDeviceTakesIsRefusedByName(String provider) {
+        try (Pair pair = new Pair(provider)) {
             long limit = pair.rma().maximumMessageSize();
             try (MemoryRegion source = pair.domain.allocate(limit + 1, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(limit + 1, Access.REMOTE_WRITE)) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> pair.rma().tryWrite(source, 0, limit + 1, pair.far, target.remote(), 0, 1))
-                        .withMessageContaining(PROVIDER).withMessageContaining("at most " + limit);
+                        .withMessageContaining("verbs").withMessageContaining("at most " + limit);
                 assertThatIllegalArgumentException().isThrownBy(() -> pair.rma().tryInjectWrite(source, 0,
                         pair.rma().injectSize() + 1, pair.far, target.remote(), 0)).withMessageContaining("an inject");
             }
@@ -69,9 +76,10 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void moreRemoteSegmentsThanTheDeviceTakesAreRefused() {
-        try (Pair pair = new Pair(PROVIDER); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void moreRemoteSegmentsThanTheDeviceTakesAreRefused(String provider) {
+        try (Pair pair = new Pair(provider); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             RmaMessage message = pair.rma().message().peer(pair.far);
             assertThat(message.remoteLimit()).isEqualTo(1);
             message.remote(there.remote(), 0, 8);
@@ -80,9 +88,10 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void completionDataOfMoreThanFourBytesIsRefused() {
-        try (Pair pair = new Pair(PROVIDER);
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void completionDataOfMoreThanFourBytesIsRefused(String provider) {
+        try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             assertThat(pair.domain.info().domain().completionDataSize()).isEqualTo(4);
@@ -93,9 +102,10 @@ class VerbsTest {
     }
 
     /** A wrong key breaks the connection: what was posted behind it comes back, too, and another endpoint works. */
-    @Test
-    void aFailureReachesEveryOutstandingToken() {
-        try (Pair pair = new Pair(PROVIDER);
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void aFailureReachesEveryOutstandingToken(String provider) {
+        try (Pair pair = new Pair(provider);
                 MemoryRegion here = pair.domain.allocate(8, Access.READ, Access.WRITE);
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             RemoteRegion right = there.remote();
@@ -127,6 +137,16 @@ class VerbsTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> listener.client().connection().connect(another.passive.address()))
                     .withMessageContaining("another destination");
+        }
+    }
+
+    @Test
+    void connectedEndpointsHaveNoCounters() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs")) {
+            assertThatThrownBy(listener.domain::openCounter).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("verbs");
         }
     }
 
