@@ -145,8 +145,8 @@ class VerbsTest {
         assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
                 "no connected endpoints of verbs were asked for");
         try (Listener listener = new Listener("verbs")) {
-            assertThatThrownBy(listener.domain::openCounter).isInstanceOf(UnsupportedOperationException.class)
-                    .hasMessageContaining("verbs");
+            assertThatThrownBy(listener.domain::openCounter).isInstanceOf(FabricException.class)
+                    .hasMessageContaining("provider verbs").hasMessageContaining("does not offer it");
         }
     }
 
