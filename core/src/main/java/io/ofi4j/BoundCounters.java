@@ -61,6 +61,16 @@ final class BoundCounters {
         }
     }
 
+    /** @throws IllegalStateException if a counter can be one queue's only, and is another's */
+    void requireServe(CompletionQueue queue) {
+        all().forEach(counter -> counter.requireServes(queue));
+    }
+
+    /** The endpoint was enabled, while nobody uses the counters. */
+    void enabled(CompletionQueue queue) {
+        all().forEach(counter -> counter.enabled(queue));
+    }
+
     /** Does something while nobody uses the counters. */
     void undisturbed(Runnable action) {
         List<Counter> counters = all();

@@ -36,7 +36,10 @@ public enum Capability {
     TRIGGER(20),
     /** Operations that wait for earlier ones to the same peer. */
     FENCE(21),
-    /** Address vectors whose entries carry a number of the application's. */
+    /**
+     * Address vectors whose entries carry a number of the application's: of the software providers {@code shm} and
+     * {@code ofi_rxm} of libfabric 2.x. This release gives out none; {@link AddressVector#peer} finds the peer of a source.
+     */
     AV_USER_ID(41),
     /** Serving as a peer provider. */
     PEER(43),
@@ -50,7 +53,7 @@ public enum Capability {
     EXACT_DIRECTED_RECV(48, 2),
     /** Completions after data reached persistent memory. */
     RMA_PMEM(49),
-    /** Source addresses in error completions. */
+    /** Source addresses in error completions. No software provider of libfabric 1.17 and 2.1 has them. */
     SOURCE_ERR(50),
     /** Communication inside one node. */
     LOCAL_COMM(51),

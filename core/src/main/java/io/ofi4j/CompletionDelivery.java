@@ -1,27 +1,28 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.CqFormat;
 import io.ofi4j.internal.CqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Guard;
 
 /** Polls one completion queue: reads inside its guard, and hands what was read to handlers outside. */
-final class CompletionDelivery {
+final class CompletionDelivery extends CompletionReader {
+    /** Instead of how many: one completion, which is in no batch any more. */
+    private static final int SINGLE = -2;
+
     private final Domain domain;
     private final Guard guard;
-    private final CompletionReader reader;
-    private final ContextSlab contexts;
-    private final CqOps first;
-    private final CompletionWait waiting;
+    /** The guard's. */
+    private final Thread unlocked;
+    private final BlockingRead blocking;
     private boolean selective;
 
-    CompletionDelivery(CompletionQueue queue, CompletionReader reader, CompletionWait waiting) {
+    CompletionDelivery(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives, BlockingRead blocking) {
+        super(queue, format, dataReceives);
         this.domain = queue.domain();
         this.guard = queue.guard;
-        this.reader = reader;
-        this.contexts = queue.contexts;
-        this.first = reader.first;
-        this.waiting = waiting;
+        this.unlocked = guard.unlocked();
+        this.blocking = blocking;
     }
 
     /** Endpoints start operations that give no entry when they go well: polls that find none may free regions. */
@@ -32,59 +33,52 @@ final class CompletionDelivery {
     /** Reads completions that are there, as many as the limit says at most, and hands them to the handler; how many. */
     int poll(CompletionHandler handler, int limit) {
         CqOps batch = first;
-        boolean single = false;
-        int count = 0;
+        int count;
         long token = 0;
         long flags = 0;
         long length = 0;
         long data = 0;
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
-            if (reader.attention || batch.isBusy()) {
-                batch = reader.idleBatch();
-                count = reader.takeKept(batch, limit);
+            if (attention || batch.isBusy() || handler instanceof DetailedCompletionHandler) {
+                batch = idleBatch();
+                count = takeKept(batch, limit);
             } else {
-                long found = batch.fi_cq_read(limit);
-                if (found == 1 && isPlain(handler)) { // as mostly; the batch is free before the handler runs
-                    long context = batch.context(0);
-                    int slot = contexts.slotOf(context);
-                    single = !contexts.isSilent(slot);
-                    reader.completed++;
-                    token = reader.complete(slot, context);
+                long found = batch.readPlain(limit);
+                if (found == 1 && contexts.isWanted(batch.context(0))) { // as mostly; the batch is free before the handler runs
+                    count = SINGLE;
+                    completed++;
+                    token = contexts.complete(batch.context(0));
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
-                    found = single ? found : batch.fi_cq_read(limit);
-                }
-                if (found != -Errno.EAGAIN && !single) {
-                    count = reader.read(batch, limit, found);
+                } else {
+                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
                 }
             }
-            if (count != 0) {
+            if (count > 0 || count == ERROR) {
                 batch.busy();
             }
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
-        if (single) {
+        if (count == SINGLE) {
             handler.onCompletion(token, flags, length, data);
             finishIdleRegions();
             return 1;
         }
-        if (count == 0 && selective) {
-            finishIdleRegions();
+        if (count == 0) {
+            if (selective) {
+                finishIdleRegions();
+            }
+            return 0;
         }
-        return count == 0 ? 0 : deliver(handler, batch, count);
-    }
-
-    /** Whether a handler is content with what every entry has. */
-    private static boolean isPlain(CompletionHandler handler) {
-        return !(handler instanceof DetailedCompletionHandler);
+        return deliver(handler, batch, count);
     }
 
     /** Hands out a batch, or the next error where the count says so; how many the handler was handed. */
     private int deliver(CompletionHandler handler, CqOps batch, int count) {
-        return count == CompletionReader.ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
+        return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
     }
 
     private int deliverEntries(CompletionHandler handler, CqOps batch, int count) {
@@ -117,8 +111,8 @@ final class CompletionDelivery {
     private void keepRest(CqOps batch, int at, int end) {
         guard.enter();
         try {
-            reader.keepRest(batch, at, end);
-            waiting.wake();
+            keep(batch, at, end);
+            blocking.wake();
         } finally {
             guard.exit();
         }
@@ -129,7 +123,7 @@ final class CompletionDelivery {
         guard.enter();
         try {
             batch.idle();
-            error = reader.takeError();
+            error = takeError();
         } finally {
             guard.exit();
         }

@@ -29,9 +29,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final Arena arena;
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final ReceivesForData dataReceives = new ReceivesForData();
-    private final CompletionReader reader;
+    private final CompletionDelivery completions;
     private final CompletionWait waiting;
-    private final CompletionDelivery delivery;
 
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, Guard guard,
             Arena arena, WaitDescriptor descriptor) {
@@ -45,9 +44,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        this.reader = new CompletionReader(this, contexts, handle, format, endpoints, dataReceives);
-        this.waiting = new CompletionWait(this, reader, attributes.waitThreshold(), descriptor);
-        this.delivery = new CompletionDelivery(this, reader, waiting);
+        BlockingRead blocking = new BlockingRead(descriptor, "await on " + this);
+        this.completions = new CompletionDelivery(this, format, dataReceives, blocking);
+        this.waiting = new CompletionWait(this, completions, blocking, attributes.waitThreshold());
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
@@ -87,14 +86,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** An endpoint was enabled; inside the guard. */
     void enabled() {
         endpoints.enabled();
-        reader.readable();
+        completions.readable();
     }
 
     /** @throws IllegalStateException if this queue is closed */
     void bind(Endpoint endpoint) {
         guard.enterAsAnyone();
         try {
-            reader.requireOpen();
+            completions.requireOpen();
             endpoints.bound(endpoint);
         } finally {
             guard.exit();
@@ -104,7 +103,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** From now on, there may be operations that nobody wants to know of. */
     void dropSilent() {
         guard.enterAsAnyone();
-        delivery.dropSilent();
+        completions.dropSilent();
         guard.exit();
     }
 
@@ -140,7 +139,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             throw badLimit(limit);
         }
         Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
-        return delivery.poll(handler, Math.min(limit, CompletionReader.BATCH));
+        return completions.poll(handler, Math.min(limit, CompletionReader.BATCH));
     }
 
     /**
@@ -207,16 +206,16 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     boolean progressIfOpen() {
         guard.enter();
         try {
-            if (reader.isClosed()) {
+            if (completions.isClosed()) {
                 return false;
             }
-            if (reader.kept() < contexts.capacity() && reader.readAside()) {
+            if (completions.kept() < contexts.capacity() && completions.readAside()) {
                 waiting.wake();
             }
         } finally {
             guard.exit();
         }
-        delivery.finishIdleRegions();
+        completions.finishIdleRegions();
         return true;
     }
 
@@ -229,7 +228,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     public CompletionQueueStatistics statistics() {
         guard.enterAsAnyone();
         try {
-            return reader.statistics();
+            return completions.statistics();
         } finally {
             guard.exit();
         }
@@ -256,7 +255,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Completes an operation that has nothing to do; inside the guard. False where too much is kept already. */
     boolean keep(long token, long flags) {
-        boolean hasRoom = reader.keep(token, flags);
+        boolean hasRoom = completions.keep(token, flags);
         if (hasRoom) {
             waiting.wake();
         }
@@ -276,7 +275,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void drain() {
         guard.enterAsAnyone();
         try {
-            while (!reader.isClosed() && reader.readAside()) {
+            while (!completions.isClosed() && completions.readAside()) {
                 waiting.wake();
             }
         } finally {
@@ -310,7 +309,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         drain();
         guard.enterAsAnyone();
         try {
-            int count = reader.cancel(endpoint);
+            int count = completions.cancel(endpoint);
             if (count > 0) {
                 waiting.wake();
             }
@@ -321,7 +320,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         if (endpoint.canceled > 0) {
             RECORDER.canceled(endpoint, endpoint.canceled);
         }
-        delivery.finishIdleRegions();
+        completions.finishIdleRegions();
     }
 
     /**
@@ -335,11 +334,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     public void close() {
         guard.enter();
         try {
-            if (reader.isClosed()) {
+            if (completions.isClosed()) {
                 return;
             }
             endpoints.requireNone(this);
-            reader.close();
+            completions.close();
         } finally {
             guard.exit();
         }

@@ -16,7 +16,7 @@ import java.util.Queue;
  * Reads what one completion queue has, frees the operations' slots, and keeps what nobody has polled for yet. Used inside the
  * queue's guard.
  */
-final class CompletionReader {
+class CompletionReader {
     static final int BATCH = 64;
     /** Instead of how many: an error comes next. */
     static final int ERROR = -1;
@@ -28,8 +28,9 @@ final class CompletionReader {
     /** How many operations were read as completed. */
     long completed;
 
+    final ContextSlab contexts;
+
     private final CompletionQueue queue;
-    private final ContextSlab contexts;
     private final Handle handle;
     private final CqFormat format;
     private final BoundEndpoints endpoints;
@@ -48,13 +49,12 @@ final class CompletionReader {
     private long failed;
     private long canceled;
 
-    CompletionReader(CompletionQueue queue, ContextSlab contexts, Handle handle, CqFormat format,
-            BoundEndpoints endpoints, ReceivesForData dataReceives) {
+    CompletionReader(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives) {
         this.queue = queue;
-        this.contexts = contexts;
-        this.handle = handle;
+        this.contexts = queue.contexts;
+        this.handle = queue.handle();
         this.format = format;
-        this.endpoints = endpoints;
+        this.endpoints = queue.endpoints();
         this.dataReceives = dataReceives;
         this.first = new CqOps(handle, format, BATCH);
         this.batches = new CqOps[]{first};
@@ -121,6 +121,12 @@ final class CompletionReader {
         return taken;
     }
 
+    /** As {@link #read}, of entries that were read without tags and sources. */
+    int takePlain(CqOps batch, int limit, long found) {
+        batch.forgetFurther(found);
+        return read(batch, limit, found);
+    }
+
     /** Frees the slots of what a read found, keeps what somebody wants to know of, and puts its tokens in the place of contexts. */
     private int take(CqOps batch, long count) {
         if (count <= 0) {
@@ -130,12 +136,11 @@ final class CompletionReader {
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
             long context = batch.context(entry);
-            int slot = contexts.slotOf(context);
-            if (!contexts.isSilent(slot)) {
+            boolean isSilent = contexts.isSilent(context);
+            long token = complete(context);
+            if (!isSilent) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, complete(slot, context));
-            } else {
-                complete(slot, context);
+                batch.context(wanted++, token);
             }
         }
         return wanted;
@@ -172,18 +177,16 @@ final class CompletionReader {
     }
 
     private void noteKept() {
-        attention = closed || !isReadable || kept.size() > 0 || !errors.isEmpty();
+        attention = closed || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
     }
 
-    /** Frees a slot, or none where it is -1; its token. */
-    long complete(int slot, long context) {
-        if (slot < 0) {
-            dataReceives.completed(context);
-            return CompletionHandler.NO_TOKEN;
+    /** Frees the slot of an operation that was begun here; its token. */
+    private long complete(long context) {
+        if (contexts.isInFlight(context)) {
+            return contexts.complete(context);
         }
-        long token = contexts.token(slot);
-        contexts.release(slot);
-        return token;
+        dataReceives.completed(context); // peers caused it
+        return CompletionHandler.NO_TOKEN;
     }
 
     private void putErrorAside(long status) {
@@ -193,8 +196,7 @@ final class CompletionReader {
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            putAside(CompletionError.of(complete(contexts.slotOf(entry.context()), entry.context()), entry,
-                    handle.provider()));
+            putAside(CompletionError.of(complete(entry.context()), entry, handle.provider()));
         }
     }
 
@@ -205,7 +207,7 @@ final class CompletionReader {
     }
 
     /** Keeps entries that a poll took and its handler did not. */
-    void keepRest(CqOps batch, int at, int end) {
+    void keep(CqOps batch, int at, int end) {
         for (int entry = at; entry < end; entry++) {
             kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
                     batch.buffer(entry), batch.tag(entry), batch.source(entry));
@@ -245,10 +247,9 @@ final class CompletionReader {
         completed += count;
         for (int entry = 0; entry < count; entry++) {
             long context = asideOps.context(entry);
-            int slot = contexts.slotOf(context);
-            boolean wanted = !contexts.isSilent(slot);
-            long token = complete(slot, context);
-            if (wanted) {
+            boolean isSilent = contexts.isSilent(context);
+            long token = complete(context);
+            if (!isSilent) {
                 kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
                         asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
                 attention = true;

@@ -17,12 +17,12 @@ final class CompletionWait {
     private final int threshold;
     private final boolean resetsByReading;
 
-    CompletionWait(CompletionQueue queue, CompletionReader reader, int threshold, WaitDescriptor descriptor) {
+    CompletionWait(CompletionQueue queue, CompletionReader reader, BlockingRead blocking, int threshold) {
         this.queue = queue;
         this.reader = reader;
         this.guard = queue.guard;
         this.handle = queue.handle();
-        this.blocking = new BlockingRead(descriptor, "await on " + queue);
+        this.blocking = blocking;
         this.threshold = threshold;
         this.resetsByReading = handle.provider().equals("net");
     }

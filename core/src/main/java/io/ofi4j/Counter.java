@@ -14,7 +14,7 @@ import java.time.Duration;
  * <p>Its wait object serves {@link #await} only: but for sockets, no provider gives a counter's descriptor.
  *
  * <p>Threads: as the domain's {@link ThreadingModel} says; with COMPLETION, an endpoint's counters and queues must have been
- * opened by one thread.
+ * opened by one thread; with COMPLETION on {@code tcp} of libfabric 2.x, a counter is for endpoints of one completion queue.
  */
 public final class Counter implements AutoCloseable {
     final Guard guard;
@@ -27,6 +27,15 @@ public final class Counter implements AutoCloseable {
     private final Children bound = new Children();
     /** The count of errors that the application knows of. */
     private long knownErrors;
+    /**
+     * Whether libfabric may be asked. With COMPLETION, tcp of libfabric 2.x ends the JVM at the try before an endpoint was
+     * enabled with it; until then what the application has added is all there is.
+     */
+    private boolean isReadable;
+    private long added;
+    private long addedErrors;
+    /** Whose endpoints it counts for, where it can be one queue's only. */
+    private CompletionQueue queue;
     private volatile boolean closed;
 
     private Counter(Domain domain, Handle handle, WaitObject waitObject, Guard guard) {
@@ -36,6 +45,7 @@ public final class Counter implements AutoCloseable {
         this.ops = new CntrOps(handle);
         this.blocks = hasBlockingWait(handle.provider(), waitObject);
         this.blocking = new BlockingRead(null, "fi_cntr_wait");
+        this.isReadable = !domain.hasQueuesOfTheirOwn();
     }
 
     /** Takes over a counter that was opened; if that fails, it is closed again. */
@@ -88,6 +98,28 @@ public final class Counter implements AutoCloseable {
         }
     }
 
+    /** @throws IllegalStateException if this counter can be one queue's only, and is another's */
+    void requireServes(CompletionQueue wanted) {
+        if (queue != null && queue != wanted) {
+            throw new IllegalStateException("with threading model COMPLETION on provider " + handle.provider()
+                    + ", a counter counts for endpoints of one completion queue: open another counter");
+        }
+    }
+
+    /** An endpoint with that queue was enabled; inside the guard. */
+    void enabled(CompletionQueue served) {
+        queue = domain.hasQueuesOfTheirOwn() ? served : null;
+        isReadable = true;
+    }
+
+    private long count() {
+        return isReadable ? ops.fi_cntr_read() : added;
+    }
+
+    private long errors() {
+        return isReadable ? ops.fi_cntr_readerr() : addedErrors;
+    }
+
     void unbind(Object child) {
         bound.remove(child);
     }
@@ -108,7 +140,7 @@ public final class Counter implements AutoCloseable {
         guard.enter();
         try {
             requireOpen();
-            return ops.fi_cntr_read();
+            return count();
         } finally {
             guard.exit();
         }
@@ -124,7 +156,7 @@ public final class Counter implements AutoCloseable {
         guard.enter();
         try {
             requireOpen();
-            knownErrors = ops.fi_cntr_readerr();
+            knownErrors = errors();
             return knownErrors;
         } finally {
             guard.exit();
@@ -197,9 +229,19 @@ public final class Counter implements AutoCloseable {
                 default -> ops.fi_cntr_seterr(value);
             };
             FabricException.check(status, call, handle.provider());
+            note(call, value);
             knownErrors = call.equals("fi_cntr_seterr") ? value : knownErrors;
         } finally {
             guard.exit();
+        }
+    }
+
+    private void note(String call, long value) {
+        switch (call) {
+            case "fi_cntr_add" -> added += value;
+            case "fi_cntr_set" -> added = value;
+            case "fi_cntr_adderr" -> addedErrors += value;
+            default -> addedErrors = value;
         }
     }
 
@@ -217,10 +259,19 @@ public final class Counter implements AutoCloseable {
      * @throws WrongThreadException if the threading model gives this counter to another thread
      */
     public void await(long threshold, Duration deadline) {
-        BlockingRead.Call call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
+        BlockingRead.Call call = mayCall() ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
         if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");
+        }
+    }
+
+    private boolean mayCall() {
+        guard.enter();
+        try {
+            return blocks && isReadable;
+        } finally {
+            guard.exit();
         }
     }
 
@@ -228,10 +279,10 @@ public final class Counter implements AutoCloseable {
         guard.enter();
         try {
             requireOpen();
-            if (Long.compareUnsigned(ops.fi_cntr_read(), threshold) >= 0) {
+            if (Long.compareUnsigned(count(), threshold) >= 0) {
                 return true;
             }
-            long errors = ops.fi_cntr_readerr();
+            long errors = errors();
             long fresh = errors - knownErrors;
             knownErrors = errors;
             if (fresh != 0) {

@@ -14,8 +14,8 @@ public interface DetailedCompletionHandler extends CompletionHandler {
      * @param buffer the address of the memory, where the provider tells it
      * @param tag the message's tag
      * @param source who caused it, an {@code fi_addr_t} as of {@link Peer#fabricAddress}; {@link Peer#ADDRESS_NOT_AVAILABLE}
-     *        where it is not a peer's doing, {@link Capability#SOURCE} was not asked for, the provider does not tell, or the
-     *        format is {@link CompletionFormat#CONTEXT}
+     *        where it is not a peer's doing, {@link Capability#SOURCE} was not asked for, the provider does not tell, the
+     *        format is {@link CompletionFormat#CONTEXT}, or it was read for a handler of the other kind, which threw
      */
     void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source);
 

@@ -75,6 +75,7 @@ public final class Domain implements AutoCloseable {
      * @param attributes what it shall be like
      * @return the queue, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
+     * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
      * @throws IllegalStateException if this domain is closed
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
@@ -98,11 +99,18 @@ public final class Domain implements AutoCloseable {
      * @param attributes what it shall be like
      * @return the counter, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
+     * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
      * @throws IllegalStateException if this domain is closed
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
         return adopt(queues.open(attributes));
+    }
+
+    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
+    boolean hasQueuesOfTheirOwn() {
+        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
+                && info.endpoint().type() != EndpointType.MSG && Libfabric.load().version().major() >= 2;
     }
 
     /**

@@ -25,6 +25,7 @@ final class DomainQueues {
     }
 
     CompletionQueue open(CompletionQueueAttributes attributes) {
+        requireOffered(attributes.waitObject());
         int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
         // Room beside the operations of this process for what peers cause: their completion data.
         Out out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
@@ -36,9 +37,18 @@ final class DomainQueues {
     }
 
     Counter open(CounterAttributes attributes) {
+        requireOffered(attributes.waitObject());
         Out out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
         FabricException.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
+    }
+
+    /** Where each queue becomes a domain of its own, tcp asks the one that it is opened in for its descriptor, and ends the JVM. */
+    private void requireOffered(WaitObject object) {
+        if (object != WaitObject.NONE && domain.hasQueuesOfTheirOwn()) {
+            throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
+                    + " with threading model COMPLETION: poll, or ask for another threading model");
+        }
     }
 
     private Guard guard() {

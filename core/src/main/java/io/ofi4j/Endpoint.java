@@ -17,7 +17,9 @@ import java.util.function.Function;
  * {@link #bind(EventQueue)} in the place of the address vector, and works once its {@link #connection} is there. Threads: as
  * the domain's {@link ThreadingModel} says.
  *
- * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue.
+ * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue. On
+ * {@code tcp;ofi_rxm}, libfabric keeps the socket of a connection that a peer has begun and this endpoint has not accepted by then,
+ * one each, until the process ends.
  */
 public final class Endpoint implements AutoCloseable {
     final Domain domain;

@@ -75,11 +75,12 @@ final class NativeEndpoint {
 
     private void requireFit() {
         CompletionQueue receiveQueue = bindings.receiveQueue();
-        if (hasQueuesOfTheirOwn()) {
+        if (domain.hasQueuesOfTheirOwn()) {
             if (bindings.transmitQueue() != receiveQueue) {
                 throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
                         + ", one completion queue serves both directions of an endpoint");
             }
+            bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);
         }
         receiveQueue.requireRoomForReceives(endpoint, Verbs.receives(info));
@@ -87,12 +88,6 @@ final class NativeEndpoint {
         if (ShmNeighbours.concerns(info) && !ShmFiles.hasRoom()) {
             throw FabricException.of(-Errno.ENOSPC, "fi_enable", info.provider());
         }
-    }
-
-    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
-    private boolean hasQueuesOfTheirOwn() {
-        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
-                && Libfabric.load().version().major() >= 2;
     }
 
     /**
@@ -110,6 +105,7 @@ final class NativeEndpoint {
         FabricException.check(status, "fi_enable", info.provider());
         enabled = true;
         bindings.queues().forEach(CompletionQueue::enabled);
+        bindings.counters.enabled(bindings.transmitQueue());
         if (Verbs.receives(info) > 0) {
             bindings.receiveQueue().dataReceives().post(endpoint, handle, Verbs.receives(info));
         }
@@ -228,7 +224,8 @@ final class NativeEndpoint {
     /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> status[0] = FidOps.fi_close(handle));
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
+                () -> bindings.counters.undisturbed(() -> status[0] = FidOps.fi_close(handle))); // reading them is progress, too
         return status[0];
     }
 
@@ -240,7 +237,7 @@ final class NativeEndpoint {
         Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
         FabricException.check(none.status(), "fi_av_open", info.provider());
         FidOps.fi_bind(handle, none.handle(), 0);
-        int status = hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
+        int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
         FidOps.fi_close(none.handle());
         return status;
     }

@@ -41,6 +41,11 @@ public enum OperationFlag {
         return DEFAULTS.contains(this);
     }
 
+    /** The capability that an endpoint must have for it, or null. */
+    Capability needs() {
+        return this == FENCE ? Capability.FENCE : this == COMMIT_COMPLETE ? Capability.RMA_PMEM : null;
+    }
+
     /** {@return libfabric's flag for it} */
     public long bit() {
         return bit;

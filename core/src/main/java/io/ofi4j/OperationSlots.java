@@ -1,9 +1,13 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
+import io.ofi4j.internal.FabricConstants;
 
 /** What becomes of an endpoint's operations that the provider does not take over. Used inside the queue's guard. */
 final class OperationSlots {
+    /** What a read's completion says. */
+    private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
+
     private final Endpoint endpoint;
     private final TransferChecks checks;
     private final CompletionQueue queue;
@@ -15,18 +19,23 @@ final class OperationSlots {
     }
 
     /** The endpoint's number, which says whether operations with such flags give an entry. */
-    int numberFor(long flags) {
-        return endpoint.isSilent(flags) ? endpoint.number | ContextSlab.SILENT_ENDPOINT : endpoint.number;
+    long numberFor(long flags) {
+        return ContextSlab.endpoint(endpoint.number) | (endpoint.isSilent(flags) ? ContextSlab.SILENT : 0);
     }
 
     /** Takes the slot of a call back that did not give 0. False for want of room; anything else is thrown. */
-    boolean refused(int slot, long status, String operation) {
-        queue.contexts.release(slot);
+    boolean refused(long context, long status, String operation) {
+        queue.contexts.release(context);
         return checks.isRefused(status, operation);
     }
 
-    /** Completes an operation that has nothing to do; false for want of room. */
-    boolean endsAtOnce(int number, long token, long flags) {
-        return (number & ContextSlab.SILENT_ENDPOINT) != 0 || queue.keep(token, flags);
+    /** Whether reads of no bytes never complete, as with the utility provider ofi_rxd; then that is done here. */
+    boolean emptyReadsHang() {
+        return endpoint.info().provider().contains("ofi_rxd");
+    }
+
+    /** Completes a read of no bytes; false for want of room. */
+    boolean readsNothing(long number, long token) {
+        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);
     }
 }

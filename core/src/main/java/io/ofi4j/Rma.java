@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.RmaOps;
 
@@ -24,8 +23,6 @@ public final class Rma {
     private static final long WRITE = Access.WRITE.bit();
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
-    /** What a read's completion says. */
-    static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
     private final RmaOps ops;
@@ -33,9 +30,10 @@ public final class Rma {
     private final OperationSlots slots;
     private final ContextSlab contexts;
     private final Guard guard;
+    /** The guard's. */
+    private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
-    private final int number;
-    /** The ofi_rxd utility provider never completes a read of no bytes, so that is done here. */
+    private final long number;
     private final boolean emptyReadsHang;
     private final RmaPosting posting;
 
@@ -46,13 +44,10 @@ public final class Rma {
         this.slots = new OperationSlots(endpoint, checks);
         this.contexts = endpoint.transmitQueue().contexts;
         this.guard = endpoint.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = emptyReadsHang(endpoint);
+        this.emptyReadsHang = slots.emptyReadsHang();
         this.posting = new RmaPosting(endpoint, ops, checks, slots);
-    }
-
-    static boolean emptyReadsHang(Endpoint endpoint) {
-        return endpoint.info().provider().contains("ofi_rxd");
     }
 
     /** {@return the most bytes that one operation transfers} */
@@ -85,15 +80,15 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0
-                    && end(slot, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_write");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), context), "fi_write");
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -146,17 +141,18 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
-                return slots.endsAtOnce(number, token, READ_COMPLETION);
+                return slots.readsNothing(number, token);
             }
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0 && end(slot, ops.fi_read(local.address + offset, length, local.descriptor,
-                    peer.fabricAddress, remote.base() + remoteOffset, remote.key(), contexts.context(slot)), "fi_read");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), context), "fi_read");
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -210,14 +206,14 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -273,17 +269,15 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            int slot = contexts.acquire(token, number, local.number);
-            return slot >= 0
-                    && end(slot,
-                            ops.fi_writedata(local.address + offset, length, local.descriptor, data, peer.fabricAddress,
-                                    remote.base() + remoteOffset, remote.key(), contexts.context(slot)),
-                            "fi_writedata");
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE
+                    && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -343,14 +337,14 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 
@@ -393,7 +387,7 @@ public final class Rma {
         return new RmaMessage(posting, checks, limits.iovLimit(), limits.rmaIovLimit());
     }
 
-    private boolean end(int slot, long status, String operation) {
-        return status == 0 || slots.refused(slot, status, operation);
+    private boolean end(long context, long status, String operation) {
+        return status == 0 || slots.refused(context, status, operation);
     }
 }

@@ -160,12 +160,16 @@ public final class RmaMessage {
      *
      * @param how any flags, or none
      * @return this message
+     * @throws UnsupportedOperationException if the endpoint was opened without the capability that a flag needs; nothing is
+     *         changed then
      */
     public RmaMessage flags(OperationFlag... how) {
-        flags = 0;
+        long wanted = 0;
         for (OperationFlag flag : how) {
-            flags |= flag.bit();
+            checks.requireOffered(flag);
+            wanted |= flag.bit();
         }
+        flags = wanted;
         return this;
     }
 

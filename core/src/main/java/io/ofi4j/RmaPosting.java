@@ -13,8 +13,10 @@ final class RmaPosting {
     private final OperationSlots slots;
     private final ContextSlab contexts;
     private final Guard guard;
+    /** The guard's. */
+    private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
-    private final int number;
+    private final long number;
     private final boolean emptyReadsHang;
 
     RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, OperationSlots slots) {
@@ -24,30 +26,31 @@ final class RmaPosting {
         this.slots = slots;
         this.contexts = endpoint.transmitQueue().contexts;
         this.guard = endpoint.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = Rma.emptyReadsHang(endpoint);
+        this.emptyReadsHang = slots.emptyReadsHang();
     }
 
     /** Posts a message that was checked, if there is room; the call says how. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        guard.enter();
+        Guard.enter(guard, unlocked);
         try {
             checks.requireOpen(message);
-            int as = call.hasFlags ? slots.numberFor(message.flags) : number;
+            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
             if (message.localLength == 0 && emptyReadsHang && call.isRead) {
-                return slots.endsAtOnce(as, token, Rma.READ_COMPLETION);
+                return slots.readsNothing(as, token);
             }
-            int slot = contexts.acquire(token, as, message.regions[0].number);
-            if (slot < 0) {
+            long context = contexts.acquire(token, as, message.regions[0].number);
+            if (context == ContextSlab.NONE) {
                 return false;
             }
             if (message.localCount > 1) {
-                contexts.alsoConcerns(slot, message.furtherRegions, message.localCount - 1);
+                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
             }
-            long status = submit(message, call, contexts.context(slot));
-            return status == 0 || slots.refused(slot, status, call.operation);
+            long status = submit(message, call, context);
+            return status == 0 || slots.refused(context, status, call.operation);
         } finally {
-            guard.exit();
+            Guard.exit(guard, unlocked);
         }
     }
 

@@ -63,6 +63,14 @@ final class TransferChecks {
         }
     }
 
+    void requireOffered(OperationFlag flag) {
+        Capability needed = flag.needs();
+        if (needed != null && (endpoint.info().capabilityBits() & needed.bit()) == 0) {
+            throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
+                    + " was opened without: ask for it in FabricHints, or for another provider");
+        }
+    }
+
     void requireDomain(MemoryRegion local) {
         if (local.domain != domain) {
             throw new IllegalArgumentException("the local region is registered in another domain");

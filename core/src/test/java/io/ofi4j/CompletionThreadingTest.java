@@ -1,9 +1,14 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threading model COMPLETION, with which tcp of libfabric 2.x makes of each queue a domain of its own. */
@@ -39,6 +44,27 @@ class CompletionThreadingTest {
             } else {
                 late.enable();
                 divided.enable();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = WaitObject.class, names = {"UNSPECIFIED", "FD"})
+    void waitObjectsAreRefusedOnTcp(WaitObject object) {
+        String provider = TestProviders.rma().filter(name -> name.matches("net|tcp")).findFirst().orElseThrow();
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(provider)));
+                Domain domain = fabric.openDomain()) {
+            ThrowingCallable queue = () -> domain
+                    .openCompletionQueue(CompletionQueueAttributes.defaults().waitObject(object)).close();
+            ThrowingCallable counter = () -> domain.openCounter(CounterAttributes.defaults().waitObject(object))
+                    .close();
+            for (ThrowingCallable open : List.of(queue, counter)) {
+                if (provider.equals("tcp")) {
+                    assertThatThrownBy(open).isInstanceOf(UnsupportedOperationException.class)
+                            .hasMessageContaining("wait objects are not offered by provider tcp");
+                } else {
+                    assertThatCode(open).doesNotThrowAnyException();
+                }
             }
         }
     }

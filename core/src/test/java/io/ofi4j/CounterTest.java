@@ -215,6 +215,62 @@ class CounterTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aCounterOfOneOwnerCountsBeforeAndAfterAnEndpointIsEnabled(String provider) throws Exception {
+        FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                Counter counter = domain.openCounter()) {
+            assertThat(counter.read()).isZero();
+            assertThat(counter.readErrors()).isZero();
+            counter.add(3);
+            awaitValue(3, counter);
+            counter.set(2);
+            awaitValue(2, counter);
+            counter.addErrors(4);
+            assertThat(counter.readErrors()).isEqualTo(4);
+            counter.setErrors(0);
+            counter.await(2, SHORT);
+            assertThatThrownBy(() -> counter.await(3, SHORT)).isInstanceOf(FabricTimeoutException.class);
+            try (CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector();
+                    MemoryRegion region = domain.allocate(8, Access.WRITE, Access.REMOTE_WRITE);
+                    Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).bind(counter, CounterEvent.WRITE)
+                            .enable()) {
+                Peer self = vector.insert(endpoint.address());
+                endpoint.rma().write(region, 0, 4, self, region.remote(), 4, 1);
+                Waiting.YIELD.until(() -> {
+                    queue.progress();
+                    return counter.read() == 3;
+                }, Pair.DEADLINE);
+                assertThat(counter.readErrors()).isZero();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aCounterIsForEndpointsOfOneQueueWhereAQueueIsADomainOfItsOwn(String provider) {
+        FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                Counter counter = domain.openCounter();
+                CompletionQueue queue = domain.openCompletionQueue();
+                CompletionQueue another = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                Endpoint first = domain.openEndpoint().bind(vector).bind(queue).bind(counter, CounterEvent.WRITE);
+                Endpoint second = domain.openEndpoint().bind(vector).bind(another).bind(counter, CounterEvent.WRITE)) {
+            first.enable();
+            if (provider.equals("tcp")) {
+                assertThatIllegalStateException().isThrownBy(second::enable)
+                        .withMessageContaining("endpoints of one completion queue");
+            } else {
+                second.enable();
+            }
+        }
+    }
+
     /** fi_cntr(3): a change may be seen only after a while. */
     private static void awaitValue(long value, Counter counter) {
         Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);

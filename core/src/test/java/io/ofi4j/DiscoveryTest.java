@@ -66,6 +66,16 @@ class DiscoveryTest {
                 .hasMessageContaining("shm");
     }
 
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void whatOnlyDevicesHaveIsRefusedByName(String provider) {
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.SOURCE_ERR);
+
+        assertThatThrownBy(() -> libfabric.info(hints)).isInstanceOf(NoProviderException.class)
+                .hasMessageContaining("[SOURCE_ERR]");
+        assertThat(TestProviders.info(provider).domain().authorizationKeySize()).isZero();
+    }
+
     @Test
     void aTypeThatAProviderLacksIsAnsweredWithThoseItHas() {
         assertThatThrownBy(() -> libfabric.info(FabricHints.any().provider("shm").endpointType(EndpointType.MSG)))

@@ -210,6 +210,29 @@ class EndpointOptionsTest {
     }
 
     @Test
+    void anAliasOfASelectiveEndpointIsSelectiveToo() {
+        try (Pair pair = new Pair("sockets");
+                CompletionQueue queue = pair.domain.openCompletionQueue();
+                Endpoint endpoint = pair.domain.openEndpoint().bind(pair.vector).bindSelective(queue)
+                        .bind(queue, Direction.RECEIVE).enable();
+                Endpoint alias = endpoint.alias(Set.of());
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            alias.rma().write(source, 0, 64, pair.far, target.remote(), 0, 1);
+            alias.rma().message().peer(pair.far).local(source, 0, 64).remote(target.remote(), 0, 64)
+                    .flags(OperationFlag.COMPLETION).write(2);
+            List<Long> completed = new ArrayList<>();
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                queue.poll((token, flags, length, data) -> completed.add(token), 8);
+                return queue.operationsInFlight() == 0;
+            }, Pair.DEADLINE);
+
+            assertThat(completed).containsExactly(2L);
+        }
+    }
+
+    @Test
     void anotherThreadThanTheOwnerIsRefused() throws Exception {
         try (Pair pair = new Pair(TestProviders.hints("sockets").threading(ThreadingModel.DOMAIN));
                 ExecutorService other = Executors.newSingleThreadExecutor()) {

@@ -35,6 +35,12 @@ class FaultTest {
         survives(Stops.class, provider);
     }
 
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void aPeerThatIsKilledWhileConnectionsAreMade(String provider) {
+        survives(KillsWhileConnecting.class, provider);
+    }
+
     /** What the forked ones have in common. */
     private abstract static class Driver {
         final String provider;
@@ -64,6 +70,14 @@ class FaultTest {
             fabric.close();
             System.out.println("faults " + getClass().getSimpleName() + " " + provider + ": " + faults
                     + " injected and survived, " + stalls + " stalls, longest recovery " + longest / 1_000_000 + " ms");
+        }
+
+        static void join(Thread thread) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         /** What another thread did last. */
@@ -135,20 +149,55 @@ class FaultTest {
             work.tryDrain(PATIENCE);
         }
 
-        private static void join(Thread thread) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        }
-
         private void worksWith(FaultPeer successor) {
             try (FaultWork work = new FaultWork(fabric, domain, successor, random)) {
                 work.connect();
                 work.runUntil(() -> work.completed > 100 && work.sawValues(), FaultWork.DEADLINE);
                 work.drainWithoutFailure();
                 work.verify();
+            }
+        }
+    }
+
+    /** Connection after connection, and one operation on each, until the peer is gone and after. */
+    static final class KillsWhileConnecting extends Driver {
+        private static final Duration PATIENCE = Duration.ofSeconds(2);
+        private static final int LONGEST_NANOS = 150_000_000;
+
+        private KillsWhileConnecting(String provider) {
+            super(provider);
+        }
+
+        public static void main(String[] arguments) {
+            new KillsWhileConnecting(arguments[0]).run();
+        }
+
+        @Override
+        void inject() {
+            long[] killed = new long[1];
+            try (FaultPeer target = new FaultPeer(provider, FaultTarget.ANY)) {
+                long moment = System.nanoTime() + random.nextInt(LONGEST_NANOS);
+                Thread killer = Thread.ofPlatform().start(() -> {
+                    Waiting.YIELD.until(() -> System.nanoTime() > moment, FaultWork.DEADLINE);
+                    target.kill();
+                    killed[0] = System.nanoTime();
+                });
+                do {
+                    connect(target);
+                } while (killer.isAlive());
+                join(killer);
+            }
+            recovered(requireDone(killed[0]));
+        }
+
+        private void connect(FaultPeer target) {
+            try (FaultWork work = new FaultWork(fabric, domain, target, random)) {
+                work.connect(PATIENCE);
+                work.tryRunUntil(() -> work.completed + work.failed > 0 || !target.isAlive(), PATIENCE);
+            } catch (FabricException | IllegalStateException | IllegalArgumentException e) {
+                if (e.getMessage() == null || e.getMessage().isBlank()) {
+                    throw e;
+                }
             }
         }
     }

@@ -104,14 +104,19 @@ final class FaultWork implements AutoCloseable {
         endpoint = connected
                 ? domain.openEndpoint().bind(events).bind(queue).enable()
                 : domain.openEndpoint().bind(vector).bind(queue).enable();
-        peer = connected ? null : vector.insert(target.address);
         remote = target.region;
     }
 
-    /** If its type is. */
+    /** To the target, where the endpoint's type is connected; others begin a connection when they first operate. */
     FaultWork connect() {
-        if (events != null) {
-            endpoint.connection().connect(target.address, DEADLINE);
+        return connect(DEADLINE);
+    }
+
+    FaultWork connect(Duration deadline) {
+        if (events == null) {
+            peer = vector.insert(target.address);
+        } else {
+            endpoint.connection().connect(target.address, deadline);
             peer = endpoint.connection().peer();
         }
         return this;

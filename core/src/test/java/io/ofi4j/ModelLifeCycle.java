@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.ModelState.Alias;
 import io.ofi4j.ModelState.Dom;
 import io.ofi4j.ModelState.End;
 import io.ofi4j.ModelState.Known;
@@ -9,7 +10,10 @@ import io.ofi4j.ModelState.Thing;
 import io.ofi4j.ModelState.Vector;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 
 /** Steps that open, bind, enable, insert, remove and close. */
 final class ModelLifeCycle {
@@ -20,10 +24,12 @@ final class ModelLifeCycle {
 
     private final ModelProgram program;
     private final ModelState state;
+    final ModelCounters counters;
 
     ModelLifeCycle(ModelProgram program) {
         this.program = program;
         this.state = program.state;
+        this.counters = new ModelCounters(program);
     }
 
     /** What nearly every program needs, so that few steps do something. */
@@ -34,7 +40,8 @@ final class ModelLifeCycle {
             openVector();
             End end = openEnd(state.domains.getFirst());
             bind(end, state.vectors.getFirst());
-            bind(end, program.pick(state.queues), Direction.values());
+            bind(end, program.pick(state.queues), false, Direction.values());
+            counters.openAndBind(end);
             enable(end);
         }
         for (End end : state.ends) {
@@ -45,7 +52,7 @@ final class ModelLifeCycle {
     }
 
     void step() {
-        switch (program.random.nextInt(14)) {
+        switch (program.random.nextInt(16)) {
             case 0 -> openDomainOrCloseOne();
             case 1 -> openQueue();
             case 2 -> openVector();
@@ -57,14 +64,18 @@ final class ModelLifeCycle {
             case 10 -> close(program.pick(state.ends));
             case 11 -> remove();
             case 12 -> insert(program.pick(state.vectors), program.chance(85) ? program.pick(state.ends) : null);
-            default -> {
-                End end = program.pick(state.ends);
-                switch (program.random.nextInt(3)) {
-                    case 0 -> bind(end, program.pick(state.queues));
-                    case 1 -> bind(end, program.pick(state.vectors));
-                    default -> enable(end);
-                }
-            }
+            case 13 -> alias(program.pick(state.ends));
+            case 14 -> counters.openOrClose();
+            default -> bindSomethingOrEnable(program.pick(state.ends));
+        }
+    }
+
+    private void bindSomethingOrEnable(End end) {
+        switch (program.random.nextInt(6)) {
+            case 0, 1 -> bind(end, program.pick(state.queues));
+            case 2 -> bind(end, program.pick(state.vectors));
+            case 3 -> counters.bind(end);
+            default -> enable(end);
         }
     }
 
@@ -82,7 +93,7 @@ final class ModelLifeCycle {
     }
 
     private boolean hasChildren(Dom dom) {
-        return java.util.stream.Stream.of(state.queues, state.vectors, state.ends).flatMap(List::stream)
+        return java.util.stream.Stream.of(state.queues, state.vectors, state.ends, state.counts).flatMap(List::stream)
                 .anyMatch(thing -> thing.open && thing.dom == dom);
     }
 
@@ -129,12 +140,13 @@ final class ModelLifeCycle {
             return;
         }
         End end = openEnd(program.pick(state.domains));
-        if (program.chance(90)) {
-            bind(end, program.pick(state.vectors));
-            bind(end, program.pick(state.queues));
-            bind(end, program.pick(state.queues));
-            enable(end);
-        }
+        List<Runnable> bindings = new ArrayList<>(List.of(() -> bind(end, program.pick(state.vectors)),
+                () -> bind(end, program.pick(state.queues)), () -> bind(end, program.pick(state.queues)),
+                () -> counters.bind(end), () -> counters.bind(end)));
+        Collections.shuffle(bindings, program.random);
+        bindings.subList(program.chance(90) ? bindings.size() : 2, bindings.size()).clear(); // some are left half made
+        bindings.forEach(Runnable::run);
+        enable(end);
     }
 
     private void bind(End end, Vector vector) {
@@ -148,25 +160,35 @@ final class ModelLifeCycle {
     }
 
     private void bind(End end, Queue queue) {
-        bind(end, queue, switch (program.random.nextInt(4)) {
-            case 0 -> new Direction[]{Direction.TRANSMIT};
-            case 1 -> new Direction[]{Direction.RECEIVE};
-            default -> new Direction[0];
-        });
+        switch (program.random.nextInt(6)) {
+            case 0 -> bind(end, queue, false, Direction.TRANSMIT);
+            case 1 -> bind(end, queue, false, Direction.RECEIVE);
+            case 2 -> {
+                bind(end, queue, true, Direction.TRANSMIT);
+                bind(end, queue, false, Direction.RECEIVE);
+            }
+            default -> bind(end, queue, false);
+        }
     }
 
-    private void bind(End end, Queue queue, Direction... directions) {
+    private void bind(End end, Queue queue, boolean selective, Direction... directions) {
         List<Direction> wanted = List.of(directions.length == 0 ? Direction.values() : directions);
-        program.note("bind endpoint " + state.ends.indexOf(end) + " to queue " + state.queues.indexOf(queue) + wanted);
+        program.note("bind endpoint " + state.ends.indexOf(end) + " to queue " + state.queues.indexOf(queue) + wanted
+                + (selective ? " selectively" : ""));
         boolean taken = wanted.contains(Direction.TRANSMIT) && end.transmit != null
                 || wanted.contains(Direction.RECEIVE) && end.receive != null;
         if (new Expect("bind(queue)").refused(!end.open || !queue.open, IllegalStateException.class)
                 .refused(end.dom != queue.dom, IllegalArgumentException.class)
                 .refused(taken || end.enabled, IllegalStateException.class)
-                .run(() -> end.endpoint.bind(queue.queue, directions))) {
+                .run(() -> bind(end.endpoint, queue.queue, selective, directions))) {
+            end.selective |= selective;
             end.transmit = wanted.contains(Direction.TRANSMIT) ? queue : end.transmit;
             end.receive = wanted.contains(Direction.RECEIVE) ? queue : end.receive;
         }
+    }
+
+    private static Endpoint bind(Endpoint endpoint, CompletionQueue queue, boolean selective, Direction... directions) {
+        return selective ? endpoint.bindSelective(queue) : endpoint.bind(queue, directions);
     }
 
     private void enable(End end) {
@@ -177,16 +199,22 @@ final class ModelLifeCycle {
                         IllegalStateException.class)
                 .run(end.endpoint::enable)) {
             end.vector.prepared.add(end.transmit);
+            end.counts.values().forEach(count -> count.queue = end.transmit);
             end.enabled = true;
             end.address = end.endpoint.address();
             end.rma = end.endpoint.rma();
         }
     }
 
-    /** Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same queue. */
+    /**
+     * Rule: with COMPLETION on tcp of libfabric 2.x, peers are inserted after endpoints were enabled with the same queue, and
+     * a counter is for endpoints of one queue.
+     */
     private boolean mustNotBeEnabled(End end) {
         boolean hasPeers = state.peers.stream().anyMatch(peer -> peer.vector == end.vector && !peer.removed);
-        return end.transmit != end.receive || hasPeers && !end.vector.prepared.contains(end.transmit);
+        boolean taken = end.counts.values().stream()
+                .anyMatch(count -> count.queue != null && count.queue != end.transmit);
+        return taken || end.transmit != end.receive || hasPeers && !end.vector.prepared.contains(end.transmit);
     }
 
     private void insert(Vector vector, End end) {
@@ -195,6 +223,7 @@ final class ModelLifeCycle {
         program.note("insert peer " + state.peers.size() + " into vector " + state.vectors.indexOf(vector) + ": "
                 + (known ? "endpoint " + state.ends.indexOf(end) : address));
         Known peer = new Known();
+        peer.number = state.peers.size();
         peer.vector = vector;
         peer.end = known ? end : null;
         Expect expect = new Expect("insert").refused(!vector.open, IllegalStateException.class)
@@ -258,7 +287,7 @@ final class ModelLifeCycle {
         if (program.chance(60)) {
             return new Access[]{Access.READ, Access.WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE};
         }
-        List<Access> some = new java.util.ArrayList<>(List.of(Access.values()));
+        List<Access> some = new ArrayList<>(List.of(Access.values()));
         some.removeIf(right -> program.chance(50));
         return some.isEmpty() ? new Access[]{Access.READ} : some.toArray(Access[]::new);
     }
@@ -275,10 +304,13 @@ final class ModelLifeCycle {
             return;
         }
         program.note("close region " + state.regions.indexOf(region));
-        program.spoilIfTarget(region);
+        program.ledger.spoilIfTarget(region);
         program.checkMemory();
         region.region.close();
         region.open = false;
+        if (!region.ofCaller && region.region.operationsInFlight() > 0 && !region.memory.segment().scope().isAlive()) {
+            throw new AssertionError(region + " was freed under an operation");
+        }
     }
 
     private void close(Queue queue) {
@@ -286,7 +318,7 @@ final class ModelLifeCycle {
         boolean used = queue.open && state.ends.stream().anyMatch(end -> end.open && end.uses(queue));
         if (new Expect("close(queue)").refused(used, IllegalStateException.class).run(queue.queue::close)) {
             queue.open = false;
-            state.pending.values().removeIf(op -> op.from().transmit == queue); // canceled, and nobody polled
+            program.ledger.forget(queue);
         }
     }
 
@@ -298,14 +330,46 @@ final class ModelLifeCycle {
         }
     }
 
+    /** Rule: of the software providers, sockets has aliases. */
+    private void alias(End end) {
+        if (!end.aliases.isEmpty() && program.chance(60)) {
+            close(end, program.pick(end.aliases));
+            return;
+        }
+        program.note("alias " + end.aliases.size() + " of endpoint " + state.ends.indexOf(end));
+        Alias alias = new Alias();
+        Set<OperationFlag> levels = program.chance(50) ? Set.of() : Set.of(OperationFlag.DELIVERY_COMPLETE);
+        if (new Expect("alias").refused(!end.works(), IllegalStateException.class)
+                .refused(!program.info.provider().equals("sockets"), UnsupportedOperationException.class)
+                .run(() -> alias.endpoint = end.endpoint.alias(levels))) {
+            alias.rma = alias.endpoint.rma();
+            end.aliases.add(alias);
+        }
+    }
+
+    private void close(End end, Alias alias) {
+        program.note("close alias " + end.aliases.indexOf(alias) + " of endpoint " + state.ends.indexOf(end));
+        alias.endpoint.close();
+        alias.open = false;
+    }
+
+    void closeWithAliases(End end) {
+        end.aliases.forEach(alias -> close(end, alias));
+        close(end);
+    }
+
     void close(End end) {
         program.note("close endpoint " + state.ends.indexOf(end));
-        end.endpoint.close();
+        boolean aliased = end.open && end.aliases.stream().anyMatch(alias -> alias.open);
+        if (!new Expect("close(endpoint)").refused(aliased, IllegalStateException.class).run(end.endpoint::close)) {
+            return;
+        }
+        end.counts.values().forEach(count -> count.uncertain = true);
         if (end.open && end.enabled && program.isShm()) { // rule: in this process everybody forgets it
             state.peers.stream().filter(peer -> peer.end == end).forEach(peer -> peer.removed = true);
         }
         if (end.enabled && !program.isShm()) { // rule: what is under way on a connection fails with it, at both ends
-            program.spoil();
+            program.ledger.spoil();
         }
         end.open = false;
     }
@@ -313,6 +377,7 @@ final class ModelLifeCycle {
     /** Closes what is open below the domains; endpoints are closed already. */
     void closeRest() {
         state.queues.forEach(this::close);
+        state.counts.forEach(counters::close);
         state.vectors.forEach(this::close);
         for (Region region : state.regions) {
             program.note("close region " + state.regions.indexOf(region));

@@ -15,11 +15,12 @@ import java.util.Random;
  * brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same program.
  */
 final class ModelProgram {
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
     final Random random;
     final ModelState state = new ModelState();
+    final ModelLedger ledger = new ModelLedger();
     final Arena arena = Arena.ofShared();
     final Fabric fabric;
     final boolean isVerbose;
@@ -85,18 +86,19 @@ final class ModelProgram {
         for (int round = 0; round < 3; round++) {
             pollAll();
         }
-        transfers.checkMemory();
+        checkMemory();
     }
 
     private void awaitTransfers() {
         await("operations never completed: ", () -> {
             pollAll();
-            return state.pending.values().stream().filter(ModelState.Op::mustComplete).toList();
+            return ledger.thatMustComplete();
         });
-        await("writes never arrived: ", () -> {
+        await("operations never arrived: ", () -> {
             pollAll();
-            return transfers.missing();
+            return ledger.missing();
         });
+        await("counters stand still: ", lifeCycle.counters::behind);
     }
 
     private static void await(String what, java.util.function.Supplier<List<?>> open) {
@@ -113,13 +115,13 @@ final class ModelProgram {
         note("finish");
         List<End> ends = new ArrayList<>(state.openEnds());
         java.util.Collections.shuffle(ends, random);
-        ends.forEach(lifeCycle::close);
-        for (int polls = 0; polls < 1000 && !state.pending.isEmpty(); polls++) { // errors come one by one
+        ends.forEach(lifeCycle::closeWithAliases);
+        for (int polls = 0; polls < 1000 && !ledger.pending().isEmpty(); polls++) { // errors come one by one
             pollAll();
         }
         pollAll();
-        if (!state.pending.isEmpty()) {
-            throw new AssertionError("tokens did not come back: " + state.pending.values());
+        if (!ledger.pending().isEmpty()) {
+            throw new AssertionError("tokens did not come back: " + ledger.pending());
         }
         for (Queue queue : state.queues) {
             if (queue.open && queue.queue.operationsInFlight() != 0) {
@@ -131,7 +133,7 @@ final class ModelProgram {
                 throw new AssertionError(region.region + " still has operations");
             }
         }
-        transfers.checkMemory();
+        checkMemory();
         lifeCycle.closeRest();
         for (Region region : state.regions) {
             if (!region.ofCaller && region.memory.segment().scope().isAlive()) {
@@ -152,17 +154,10 @@ final class ModelProgram {
         }
     }
 
-    /** From now on any operation may fail. */
-    void spoil() {
-        transfers.spoil();
-    }
-
-    void spoilIfTarget(Region region) {
-        transfers.spoilIfTarget(region);
-    }
-
     void checkMemory() {
-        transfers.checkMemory();
+        ledger.propagate();
+        state.regions.stream().filter(region -> region.ofCaller || region.open)
+                .forEach(region -> region.memory.check(region));
     }
 
     private void close(Dom dom) {

@@ -10,14 +10,15 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs in a JVM of its own. Arguments: provider, threading model, number of threads, first seed, number of
- * programs, steps of each, the most seconds, and {@code verbose} for a program that killed the JVM. Exit status 3: a
- * program broke a rule.
+ * Runs random programs in a JVM of its own. Arguments: provider, settings such as {@code SAFE:1,COMPLETION:3} (threading model and
+ * number of threads), first seed, and of each setting the number of programs, their steps and the most seconds; then
+ * {@code verbose} for a program that killed the JVM. Exit status 3: a program broke a rule.
  */
 final class ModelRunner {
     private static final int BROKEN = 3;
     private static final int HUNG = 4;
-    private static final long LONGEST_PROGRAM_SECONDS = 40;
+    private static final long LONGEST_PROGRAM_SECONDS = 240;
+    private static final int SETTLED = 20;
     private static final int DESCRIPTORS_TOLERATED = 16;
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -33,30 +34,36 @@ final class ModelRunner {
 
     public static void main(String[] arguments) {
         Libfabric.load(SMALL_BUFFERS);
-        FabricHints hints = TestProviders.hints(arguments[0]).threading(ThreadingModel.valueOf(arguments[1]));
-        int threads = Integer.parseInt(arguments[2]);
-        long first = Long.parseLong(arguments[3]);
-        long count = Long.parseLong(arguments[4]);
-        int steps = Integer.parseInt(arguments[5]);
-        long nanos = Long.parseLong(arguments[6]) * 1_000_000_000;
-        boolean isVerbose = arguments.length > 7;
-        FabricInfo info = TestProviders.info(hints);
         watch();
+        for (String setting : arguments[1].split(",")) {
+            System.out.println("setting " + setting);
+            String[] parts = setting.split(":");
+            FabricHints hints = TestProviders.hints(arguments[0]).threading(ThreadingModel.valueOf(parts[0]));
+            run(TestProviders.info(hints), Integer.parseInt(parts[1]), arguments);
+        }
+        System.exit(0);
+    }
+
+    private static void run(FabricInfo info, int threads, String[] arguments) {
+        long first = Long.parseLong(arguments[2]);
+        long count = Long.parseLong(arguments[3]);
+        int steps = Integer.parseInt(arguments[4]);
+        long nanos = Long.parseLong(arguments[5]) * 1_000_000_000;
+        boolean isVerbose = arguments.length > 6;
         long start = System.nanoTime();
         long descriptors = -1;
         long run = 0;
-        for (long seed = first; seed < first + count && System.nanoTime() - start < nanos; seed++) {
+        for (long seed = first; seed < first + count && (run == 0 || System.nanoTime() - start < nanos); seed++) {
             begun = System.nanoTime();
             System.out.println("program " + seed);
             run(info, threads, seed, steps, isVerbose);
-            if (++run == 20) { // by then everything that libfabric keeps is open
+            if (++run == SETTLED) { // by then everything that libfabric keeps is open
                 descriptors = openDescriptors();
             }
         }
-        long tolerated = arguments[0].contains("ofi_rxm") ? threads > 1 ? 2 * run : run / 4 : 0;
+        long tolerated = info.provider().contains("ofi_rxm") ? threads > 1 ? 2 * run : run / 4 : 0;
         checkLeaks(descriptors < 0 ? descriptors : descriptors + tolerated);
         System.out.println("done " + run + " programs in " + (System.nanoTime() - start) / 1_000_000 + " ms");
-        System.exit(0);
     }
 
     private static void run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
@@ -79,7 +86,11 @@ final class ModelRunner {
         }
     }
 
-    /** Rule: ofi_rxm keeps a socket of a connection that was under way when its endpoint was closed; with threads, more often. */
+    /**
+     * Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
+     * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
+     * and does not, and ofi_eq_cleanup frees the requests without their sockets. With threads that happens more often.
+     */
     private static void checkLeaks(long descriptors) {
         long most = descriptors + DESCRIPTORS_TOLERATED;
         boolean leaks = descriptors >= 0 // some have threads that close them

@@ -1,11 +1,12 @@
 package io.ofi4j;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The objects of one random program and what the model believes of each. */
 final class ModelState {
@@ -15,11 +16,10 @@ final class ModelState {
     final List<End> ends = new ArrayList<>();
     final List<Region> regions = new ArrayList<>();
     final List<Known> peers = new ArrayList<>();
-    /** Operations that were accepted and whose token has not come back. */
-    final Map<Long, Op> pending = new HashMap<>();
+    final List<Count> counts = new ArrayList<>();
 
     static class Thing {
-        boolean open = true;
+        volatile boolean open = true;
         Dom dom;
     }
 
@@ -43,8 +43,13 @@ final class ModelState {
         Queue transmit;
         Queue receive;
         boolean enabled;
+        /** Whether only operations that ask for a completion give one. */
+        boolean selective;
         EndpointAddress address;
         Rma rma;
+        final Map<CounterEvent, Count> counts = new EnumMap<>(CounterEvent.class);
+        final List<Alias> aliases = new ArrayList<>();
+        final List<ModelMessage> messages = new ArrayList<>();
 
         /** Whether the endpoint can take part in a transfer. */
         boolean works() {
@@ -54,6 +59,22 @@ final class ModelState {
         boolean uses(Queue queue) {
             return transmit == queue || receive == queue;
         }
+    }
+
+    static final class Alias extends Thing {
+        Endpoint endpoint;
+        Rma rma;
+    }
+
+    /** A counter, and how far it must have come when everything is at rest. */
+    static final class Count extends Thing {
+        Counter counter;
+        /** Whose endpoints it counts for, where it can be one queue's only. */
+        Queue queue;
+        final AtomicLong expected = new AtomicLong();
+        long errors;
+        /** Whether it may have less than that: an endpoint was closed over what it had to count. */
+        volatile boolean uncertain;
     }
 
     static final class Region extends Thing {
@@ -77,6 +98,8 @@ final class ModelState {
 
     /** A peer that was inserted. */
     static final class Known {
+        /** Which it is in the notes. */
+        int number;
         Peer peer;
         Vector vector;
         /** The endpoint behind it; null where the address is made up. */
@@ -85,15 +108,47 @@ final class ModelState {
     }
 
     enum Kind {
-        WRITE, READ, INJECT
+        WRITE, READ, INJECT, WRITE_DATA, INJECT_DATA;
+
+        boolean isRead() {
+            return this == READ;
+        }
+
+        boolean isInject() {
+            return this == INJECT || this == INJECT_DATA;
+        }
+
+        boolean hasData() {
+            return this == WRITE_DATA || this == INJECT_DATA;
+        }
+
+        Access here() {
+            return isRead() ? Access.READ : Access.WRITE;
+        }
+
+        Access there() {
+            return isRead() ? Access.REMOTE_READ : Access.REMOTE_WRITE;
+        }
     }
 
-    /** One operation. */
-    record Op(long token, Kind kind, End from, End to, Region local, long offset, Region remote, long remoteOffset,
-            long length, boolean forged) {
+    /** Bytes that an operation copies. */
+    record Piece(Region local, long offset, Region remote, long remoteOffset, long length) {
+    }
+
+    /** One operation. A silent one gives no completion when it goes well. */
+    record Op(long token, Kind kind, End from, End to, List<Piece> pieces, boolean forged, boolean silent, long data) {
         /** Whether nothing stands in its way: then it must complete by itself. */
         boolean mustComplete() {
-            return from.open && to != null && to.works() && !forged && remote.open && remote.dom == to.dom;
+            return from.open && to != null && to.works() && !forged
+                    && pieces.stream().allMatch(piece -> piece.remote.open && piece.remote.dom == to.dom);
+        }
+
+        boolean writesTo(Region region) {
+            return pieces.stream().anyMatch(piece -> piece.remote == region);
+        }
+
+        CounterEvent event() {
+            return kind.isRead() ? CounterEvent.READ : CounterEvent.WRITE;
         }
     }
 

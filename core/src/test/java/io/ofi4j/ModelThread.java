@@ -1,13 +1,20 @@
 package io.ofi4j;
 
+import io.ofi4j.ModelState.Count;
 import io.ofi4j.ModelState.End;
 import io.ofi4j.ModelState.Kind;
+import io.ofi4j.ModelState.Known;
 import io.ofi4j.ModelState.Op;
+import io.ofi4j.ModelState.Piece;
+import io.ofi4j.ModelState.Queue;
 import io.ofi4j.ModelState.Region;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 
 /** One thread of a random program of several. */
 final class ModelThread {
@@ -20,8 +27,11 @@ final class ModelThread {
     private final Random random;
     private final String name;
     private final List<End> myEnds = new ArrayList<>();
-    private final List<Peer> peers = new ArrayList<>();
-    private CompletionQueue myQueue;
+    private final List<Known> peers = new ArrayList<>();
+    /** Messages that are posted again and again; each is for one thread. */
+    private final Map<Rma, RmaMessage> messages = new HashMap<>();
+    private final Queue myQueue = new Queue();
+    private final Count myCount = new Count();
     private AddressVector vector;
 
     ModelThread(ModelThreads shared, long seed, int index) {
@@ -31,8 +41,10 @@ final class ModelThread {
     }
 
     void run(int steps) {
-        myQueue = shared.domain.openCompletionQueue(1 + random.nextInt(64));
+        myQueue.queue = shared.domain.openCompletionQueue(1 + random.nextInt(64));
         shared.queues.add(myQueue);
+        myCount.counter = shared.domain.openCounter();
+        shared.counts.add(myCount);
         vector = shared.isOwned() ? shared.domain.openAddressVector() : shared.vector;
         open();
         register();
@@ -44,33 +56,51 @@ final class ModelThread {
         shared.together.arriveAndAwaitAdvance();
         settle();
         shared.together.arriveAndAwaitAdvance();
-        myEnds.forEach(this::close);
+        shared.ledger.spoil(); // rule: a target is told of an inject that broke off
+        myEnds.forEach(end -> end.endpoint.close());
         shared.together.arriveAndAwaitAdvance(); // others may have bound theirs to this queue
+        finish();
+    }
+
+    private void finish() {
         while (poll(myQueue, 1) > 0) {
             continue;
         }
-        if (myQueue.operationsInFlight() != 0) {
-            throw new AssertionError("slots leak on " + myQueue);
+        if (myQueue.queue.operationsInFlight() != 0) {
+            throw new AssertionError("slots leak on " + myQueue.queue);
         }
-        myQueue.close();
+        myQueue.queue.close();
+        myCount.counter.close();
         if (shared.isOwned()) {
             vector.close();
         }
     }
 
-    /** Where nothing was closed, everything completes. */
+    /** Where nothing was closed, everything completes, arrives and is counted. */
     private void settle() {
         boolean done = Waiting.YIELD.tryUntil(() -> {
             poll(myQueue, 1);
-            return shared.pending.isEmpty();
+            return shared.ledger.pending().isEmpty() && (shared.mayFail || isCounted());
         }, shared.mayFail ? Duration.ofMillis(1) : ModelThreads.DEADLINE);
         if (!done && !shared.mayFail) {
-            throw new AssertionError("operations never completed: " + shared.pending.values());
+            throw new AssertionError("operations never completed: " + shared.ledger.pending() + " or were not counted: "
+                    + myCount.counter.read() + " of " + myCount.expected);
+        }
+        boolean arrived = Waiting.YIELD.tryUntil(() -> {
+            poll(myQueue, 1);
+            return shared.ledger.missing().isEmpty();
+        }, ModelThreads.DEADLINE);
+        if (!arrived) {
+            throw new AssertionError("operations never arrived: " + shared.ledger.missing());
         }
     }
 
+    private boolean isCounted() {
+        return myCount.counter.read() == myCount.expected.get();
+    }
+
     private void step(int depth) {
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(21)) {
             case 0 -> register();
             case 1 -> closeLocal(pick(shared.regions));
             case 2 -> openOrClose(depth);
@@ -78,7 +108,8 @@ final class ModelThread {
                 meet(pick(shared.ends));
                 fromAnotherThread();
             }
-            case 4, 5, 6, 7, 8, 9, 10 -> poll(shared.isOwned() ? myQueue : pick(shared.queues), depth);
+            case 4 -> count(shared.isOwned() ? myCount : pick(shared.counts));
+            case 5, 6, 7, 8, 9, 10, 11 -> poll(shared.isOwned() ? myQueue : pick(shared.queues), depth);
             default -> post();
         }
     }
@@ -93,28 +124,51 @@ final class ModelThread {
         } else if (shared.areEndsClosed) {
             End end = pick(shared.isOwned() ? myEnds : shared.ends);
             shared.note(name + "close endpoint " + shared.ends.indexOf(end));
-            close(end);
+            end.endpoint.close();
         }
     }
 
     private void open() {
-        shared.note(name + "open endpoint");
-        CompletionQueue queue = shared.isOwned() ? myQueue : pick(shared.queues);
+        boolean selective = random.nextInt(4) == 0;
+        boolean counted = random.nextInt(2) == 0;
+        shared.note(name + "open endpoint" + (selective ? ", selective" : "") + (counted ? ", counted" : ""));
+        Queue queue = shared.isOwned() ? myQueue : pick(shared.queues);
         End end = new End();
-        end.endpoint = shared.domain.openEndpoint().postTimeout(Duration.ofMillis(5)).bind(vector).bind(queue);
+        end.transmit = queue;
+        end.receive = queue;
+        end.selective = selective;
+        end.endpoint = shared.domain.openEndpoint().postTimeout(Duration.ofMillis(5)).bind(vector);
         myEnds.add(end); // those after it are closed even if they fail
+        if (selective) {
+            end.endpoint.bindSelective(queue.queue).bind(queue.queue, Direction.RECEIVE);
+        } else {
+            end.endpoint.bind(queue.queue);
+        }
+        if (counted) {
+            end.endpoint.bind(myCount.counter, CounterEvent.READ, CounterEvent.WRITE);
+            end.counts.put(CounterEvent.READ, myCount);
+            end.counts.put(CounterEvent.WRITE, myCount);
+        }
         end.rma = end.endpoint.enable().rma();
+        end.enabled = true;
         shared.ends.add(end);
     }
 
     private void meet(End end) {
-        new Expect("insert").tolerated(shared.mayFail, IllegalArgumentException.class) // closed by others already
+        Known known = new Known();
+        known.end = end;
+        if (new Expect("insert").tolerated(shared.mayFail, IllegalArgumentException.class) // closed by others already
                 .tolerated(shared.mayFail, FabricException.class)
-                .run(() -> peers.add(vector.insert(end.endpoint.address())));
+                .run(() -> known.peer = vector.insert(end.endpoint.address()))) {
+            peers.add(known);
+        }
     }
 
-    private void close(End end) {
-        end.endpoint.close();
+    private void count(Count count) {
+        shared.note(name + "wait for counter " + shared.counts.indexOf(count));
+        new Expect("await").tolerated(true, FabricTimeoutException.class)
+                .tolerated(shared.mayFail, FabricException.class)
+                .run(() -> count.counter.await(count.counter.read() + random.nextInt(2), Duration.ofNanos(200_000)));
     }
 
     private void register() {
@@ -147,10 +201,10 @@ final class ModelThread {
 
     /** Rule: what belongs to another thread refuses this one. */
     private void fromAnotherThread() {
-        CompletionQueue queue = pick(shared.queues);
+        Queue queue = pick(shared.queues);
         if (shared.isOwned() && queue != myQueue) {
             new Expect("poll of another thread's queue").refused(true, WrongThreadException.class)
-                    .run(() -> queue.poll((token, flags, length, data) -> {}, 1));
+                    .run(() -> queue.queue.poll((token, flags, length, data) -> {}, 1));
         }
     }
 
@@ -162,35 +216,67 @@ final class ModelThread {
         if (!remote.ofCaller || peers.isEmpty()) {
             return;
         }
+        Known peer = pick(peers);
         long most = Math.min(local.region.length(), remote.region.length());
-        long length = random.nextLong(1 + (kind == Kind.INJECT ? Math.min(most, from.rma.injectSize()) : most));
-        Op op = new Op(shared.lastToken.incrementAndGet(), kind, from, null, local,
-                random.nextLong(local.region.length() - length + 1), remote,
-                random.nextLong(remote.region.length() - length + 1), length, false);
+        long length = random.nextLong(1 + (kind.isInject() ? Math.min(most, from.rma.injectSize()) : most));
+        long offset = random.nextLong(local.region.length() - length + 1);
+        long remoteOffset = random.nextLong(remote.region.length() - length + 1);
+        boolean asMessage = kind != Kind.INJECT && kind != Kind.INJECT_DATA && random.nextInt(3) == 0;
+        boolean asks = asMessage && random.nextBoolean();
+        long token = shared.ledger.nextToken();
+        Op op = new Op(token, kind, from, peer.end, List.of(new Piece(local, offset, remote, remoteOffset, length)),
+                false, from.selective && !kind.isInject() && !asks, token);
         boolean blocking = random.nextInt(100) < 40;
-        shared.note(name + (blocking ? "" : "try ") + kind + " token " + op.token() + " endpoint "
-                + shared.ends.indexOf(from) + " length " + length);
-        if (kind != Kind.INJECT) {
-            shared.pending.put(op.token(), op);
-        }
+        shared.note(name + (blocking ? "" : "try ") + kind + (asMessage ? " message" : "") + " token " + token
+                + " endpoint " + shared.ends.indexOf(from) + " length " + length);
+        post(op, local, blocking,
+                () -> asMessage
+                        ? postMessage(blocking, op, peer.peer, asks)
+                        : ModelCalls.call(blocking, from.rma, op, peer.peer, remote.remote));
+    }
+
+    private void post(Op op, Region local, boolean blocking, BooleanSupplier call) {
+        shared.ledger.begin(op);
         boolean[] taken = new boolean[1];
-        new Expect(kind + " with token " + op.token()).tolerated(blocking, FabricTimeoutException.class)
+        new Expect(op.kind() + " with token " + op.token()).tolerated(blocking, FabricTimeoutException.class)
                 .tolerated(shared.mayFail || !local.ofCaller, IllegalStateException.class)
-                .tolerated(shared.mayFail, FabricException.class)
-                .run(() -> taken[0] = ModelTransfers.call(blocking, from.rma, op, pick(peers), remote.remote));
+                .tolerated(shared.mayFail, FabricException.class).run(() -> taken[0] = call.getAsBoolean());
         if (taken[0]) {
-            shared.accepted.add(op);
-        } else if (kind != Kind.INJECT && shared.pending.remove(op.token()) == null) {
-            throw new AssertionError(op + " completed though it was refused");
+            shared.ledger.accepted(op);
+        } else {
+            shared.ledger.refused(op);
         }
     }
 
-    private int poll(CompletionQueue queue, int depth) {
+    private boolean postMessage(boolean blocking, Op op, Peer peer, boolean asks) {
+        Piece piece = op.pieces().getFirst();
+        RmaMessage message = messages.computeIfAbsent(op.from().rma, Rma::message).clear().peer(peer)
+                .remote(piece.remote().remote, piece.remoteOffset(), piece.length());
+        MemoryRegion local = piece.local().region;
+        long cut = message.localLimit() > 1 ? random.nextLong(1 + piece.length()) : 0;
+        if (cut > 0) {
+            message.local(local, piece.offset(), cut);
+        }
+        message.local(local, piece.offset() + cut, piece.length() - cut);
+        List<OperationFlag> flags = new ArrayList<>();
+        if (asks) {
+            flags.add(OperationFlag.COMPLETION);
+        }
+        if (op.kind().hasData()) {
+            flags.add(OperationFlag.REMOTE_CQ_DATA);
+            message.data(op.data());
+        }
+        message.flags(flags.toArray(OperationFlag[]::new));
+        boolean isVector = flags.isEmpty() && random.nextBoolean();
+        return ModelCalls.call(blocking, message, op.kind().isRead(), isVector, op.token());
+    }
+
+    private int poll(Queue queue, int depth) {
         int[] count = new int[1];
         CompletionHandler handler = new CompletionHandler() {
             @Override
             public void onCompletion(long token, long flags, long length, long data) {
-                took(token, null);
+                shared.ledger.completed(queue, token, flags, data);
                 if (depth == 0 && random.nextInt(100) < 10) {
                     step(1);
                 }
@@ -198,20 +284,10 @@ final class ModelThread {
 
             @Override
             public void onError(CompletionError error) {
-                took(error.token(), error);
+                shared.ledger.failed(queue, error);
             }
         };
-        new Expect("poll").run(() -> count[0] = queue.poll(handler, 1 + random.nextInt(64)));
+        new Expect("poll").run(() -> count[0] = queue.queue.poll(handler, 1 + random.nextInt(64)));
         return count[0];
-    }
-
-    private void took(long token, CompletionError error) {
-        boolean isUnnamed = token == CompletionHandler.NO_TOKEN && shared.mayFail;
-        if (shared.pending.remove(token) == null && !isUnnamed) {
-            throw new AssertionError("token " + token + " came though it is not in flight, error " + error);
-        }
-        if (error != null && !shared.mayFail) {
-            throw new AssertionError("token " + token + " failed: " + error);
-        }
     }
 }

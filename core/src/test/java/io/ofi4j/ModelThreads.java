@@ -1,20 +1,15 @@
 package io.ofi4j;
 
+import io.ofi4j.ModelState.Count;
 import io.ofi4j.ModelState.End;
-import io.ofi4j.ModelState.Op;
 import io.ofi4j.ModelState.Region;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Phaser;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * One random program of several threads, and what they share. Who comes first is not known, so that the model says less than
@@ -22,19 +17,17 @@ import java.util.concurrent.atomic.AtomicLong;
  * has a value that was sent to it; at the end nothing is left.
  */
 final class ModelThreads {
-    static final Duration DEADLINE = Duration.ofSeconds(10);
+    static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
     final Domain domain;
     final AddressVector vector;
     final Arena arena = Arena.ofShared();
-    final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
+    final List<ModelState.Queue> queues = new CopyOnWriteArrayList<>();
+    final List<Count> counts = new CopyOnWriteArrayList<>();
     final List<End> ends = new CopyOnWriteArrayList<>();
     final List<Region> regions = new CopyOnWriteArrayList<>();
-    /** Operations whose token has not come back; noted before the call, since another thread may complete it first. */
-    final Map<Long, Op> pending = new ConcurrentHashMap<>();
-    final Queue<Op> accepted = new ConcurrentLinkedQueue<>();
-    final AtomicLong lastToken = new AtomicLong();
+    final ModelLedger ledger = new ModelLedger();
     /** Whether endpoints are closed while others use them. */
     final boolean areEndsClosed;
     /** Rule: ofi_rxd may leave an operation for the endpoint's close to cancel. */
@@ -54,6 +47,9 @@ final class ModelThreads {
         vector = domain.openAddressVector();
         areEndsClosed = seed % 3 != 0;
         mayFail = areEndsClosed || info.provider().contains("ofi_rxd");
+        if (mayFail) {
+            ledger.spoil();
+        }
         together = new Phaser(threads);
         for (int index = 0; index < threads; index++) {
             workers.add(new ModelThread(this, seed * 31 + index, index));
@@ -95,10 +91,10 @@ final class ModelThreads {
     }
 
     private void check() {
-        if (!pending.isEmpty()) {
-            throw new AssertionError("tokens did not come back: " + pending.values());
+        if (!ledger.pending().isEmpty()) {
+            throw new AssertionError("tokens did not come back: " + ledger.pending());
         }
-        ModelTransfers.propagate(accepted);
+        ledger.propagate();
         for (Region region : regions) {
             if (region.open || region.ofCaller) {
                 region.memory.check(region);

@@ -62,13 +62,13 @@ class RemoteAccessTest {
                 return "kept out, error 13";
             }
             if (provider.contains("ofi_rxd")) {
-                return "kept out, silent";
+                return writes ? "kept out, (completed|silent)" : "kept out, silent"; // as the refusal comes late or early
             }
             return writes ? "kept out, (completed|error \\d+)" : "kept out, error \\d+"; // the connection ends
         }
 
         private boolean mayBeSilent(String provider) {
-            return expected(provider).endsWith("silent");
+            return expected(provider).contains("silent");
         }
 
         private long offset() {

@@ -236,6 +236,27 @@ class RmaCallsTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            RmaMessage message = pair.rma().message();
+            refuses(message, OperationFlag.FENCE, Capability.FENCE, pair);
+            refuses(message, OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM, pair);
+        }
+    }
+
+    private static void refuses(RmaMessage message, OperationFlag flag, Capability needed, Pair pair) {
+        if (pair.endpoint.info().capabilities().contains(needed)) {
+            message.flags(flag);
+            return;
+        }
+        message.flags(OperationFlag.INJECT);
+        assertThatThrownBy(() -> message.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining(flag + " needs Capability." + needed);
+        assertThat(message.flags).isEqualTo(OperationFlag.INJECT.bit());
+    }
+
     @Test
     void aRegionBehindTheFirstSegmentStaysUntilTheOperationHasCompleted() {
         int large = 16 << 20;

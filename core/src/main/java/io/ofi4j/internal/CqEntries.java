@@ -26,6 +26,10 @@ final class CqEntries {
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle READ_FROM = Downcalls
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ_FROM = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle SREAD = Downcalls
             .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle SREAD_FROM = Downcalls
@@ -40,6 +44,7 @@ final class CqEntries {
     private final long stride;
     private final MemorySegment sources;
     private final CqFormat format;
+    private final boolean criticalReads;
     private final long[] tags;
     private final long[] origins;
 
@@ -52,6 +57,7 @@ final class CqEntries {
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
+        this.criticalReads = !CqOps.copiesInPolls(queue.provider());
         this.tags = new long[batch];
         this.origins = new long[batch];
     }
@@ -69,10 +75,14 @@ final class CqEntries {
     long read(MemorySegment entries, long count) throws Throwable {
         long found;
         if (sources == null) {
-            found = (long) READ.invokeExact(function, queue, raw.address(), count);
+            found = criticalReads
+                    ? (long) READ.invokeExact(function, queue, raw.address(), count)
+                    : (long) LONG_READ.invokeExact(function, queue, raw.address(), count);
         } else {
             sources.fill((byte) NOT_AVAILABLE); // a provider without sources leaves them as they are
-            found = (long) READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address());
+            found = criticalReads
+                    ? (long) READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address())
+                    : (long) LONG_READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address());
         }
         return spread(found, entries);
     }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
@@ -26,6 +25,8 @@ import java.lang.ref.Reference;
 public final class CqOps {
     private static final MethodHandle READ = Downcalls
             .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle SREAD = Downcalls
             .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final long OPS = fid_cq.ops$offset();
@@ -35,11 +36,6 @@ public final class CqOps {
     private static final long LENGTH = fi_cq_data_entry.len$offset();
     private static final long BUFFER = fi_cq_data_entry.buf$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
-    /**
-     * The address space. A constant, so that an access is one instruction; through a segment of a shared arena it checks
-     * class, bounds, alignment and liveness each time. Indices and liveness are the queue's to check.
-     */
-    private static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
 
@@ -61,6 +57,8 @@ public final class CqOps {
     private final long entries;
     /** Null where entries are plain. */
     private final CqEntries further;
+    private final boolean plain;
+    private final boolean criticalReads;
     private boolean busy;
 
     /**
@@ -73,7 +71,15 @@ public final class CqOps {
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
+        this.criticalReads = !copiesInPolls(queue.provider());
+        this.plain = criticalReads && format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.further = format.isPlain() ? null : new CqEntries(queue, format, batch);
+    }
+
+    /** Whether a poll may send and receive many megabytes through sockets, as these providers' do with manual progress. */
+    static boolean copiesInPolls(String provider) {
+        return provider.startsWith("tcp") || provider.startsWith("net") || provider.startsWith("sockets")
+                || provider.startsWith("udp");
     }
 
     /** Whether somebody hands out what was read. */
@@ -95,11 +101,35 @@ public final class CqOps {
     /** fi_cq_read, or fi_cq_readfrom, into this object's entries: how many, or an error negated. */
     public long fi_cq_read(long count) {
         try {
-            return further == null
+            if (further != null) {
+                return further.read(memory, count);
+            }
+            return criticalReads
                     ? (long) READ.invokeExact(read, address, entries, count)
-                    : further.read(memory, count);
+                    : (long) LONG_READ.invokeExact(read, address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Whether entries are {@code struct fi_cq_data_entry} and polls are short, so that {@link #readPlain} may be called. */
+    public boolean isPlain() {
+        return plain;
+    }
+
+    /** fi_cq_read, whatever sources there are: with more than one entry {@link #forgetFurther} must follow. */
+    public long readPlain(long count) {
+        try {
+            return (long) READ.invokeExact(read, address, entries, count);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** So many entries have neither tags nor sources. */
+    public void forgetFurther(long count) {
+        for (int entry = 0; further != null && entry < count; entry++) {
+            further.put(entry, 0, CqEntries.NOT_AVAILABLE);
         }
     }
 
@@ -117,27 +147,27 @@ public final class CqOps {
 
     /** The op_context of an entry that was read. */
     public long context(int entry) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + CONTEXT);
+        return NativeWords.get(entries, entry * ENTRY + CONTEXT);
     }
 
     /** Puts something in the place of an entry's op_context. */
     public void context(int entry, long replacement) {
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + CONTEXT, replacement);
+        NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
     }
 
     /** The flags of an entry that was read. */
     public long flags(int entry) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + FLAGS);
+        return NativeWords.get(entries, entry * ENTRY + FLAGS);
     }
 
     /** The length of an entry that was read. */
     public long length(int entry) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + LENGTH);
+        return NativeWords.get(entries, entry * ENTRY + LENGTH);
     }
 
     /** The remote CQ data of an entry that was read. */
     public long data(int entry) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + DATA);
+        return NativeWords.get(entries, entry * ENTRY + DATA);
     }
 
     /** Copies an entry over another. */
@@ -149,7 +179,7 @@ public final class CqOps {
 
     /** The buffer of an entry that was read. */
     public long buffer(int entry) {
-        return EVERYTHING.get(JAVA_LONG_UNALIGNED, entries + entry * ENTRY + BUFFER);
+        return NativeWords.get(entries, entry * ENTRY + BUFFER);
     }
 
     /** The tag of an entry that was read, 0 where the format has none. */
@@ -165,14 +195,14 @@ public final class CqOps {
     /** Makes an entry. */
     public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + BUFFER, buffer);
+        NativeWords.set(at, BUFFER, buffer);
         if (further != null) {
             further.put(entry, tag, source);
         }
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + CONTEXT, context);
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + FLAGS, flags);
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + LENGTH, length);
-        EVERYTHING.set(JAVA_LONG_UNALIGNED, at + DATA, data);
+        NativeWords.set(at, CONTEXT, context);
+        NativeWords.set(at, FLAGS, flags);
+        NativeWords.set(at, LENGTH, length);
+        NativeWords.set(at, DATA, data);
     }
 
     /** A {@code struct fi_cq_err_entry}, copied. */

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Not thread-safe: the queue's guard serialises it.
  */
 public final class DataReceives {
-    private static final long SLOT_SIZE = ContextSlab.SLOT_SIZE;
+    private static final long SLOT_SIZE = ContextSlab.CONTEXT_SIZE;
 
     private final MsgOps ops;
     private final MemorySegment message;

@@ -92,6 +92,25 @@ public final class Guard {
         }
     }
 
+    /** The thread that need not enter; null where every thread must. For those who keep it where they have it at hand. */
+    public Thread unlocked() {
+        return unlocked;
+    }
+
+    /** As {@link #enter()}, without a look at the guard where nothing is locked. */
+    public static void enter(Guard guard, Thread unlocked) {
+        if (unlocked != Thread.currentThread()) {
+            guard.enterOtherwise();
+        }
+    }
+
+    /** As {@link #exit()}, without a look at the guard where nothing is locked. */
+    public static void exit(Guard guard, Thread unlocked) {
+        if (unlocked == null) {
+            guard.exit();
+        }
+    }
+
     /** The owner check alone. */
     public void checkThread() {
         if (owner != null && owner != Thread.currentThread()) {

@@ -6,6 +6,8 @@ import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -20,37 +22,64 @@ class ContextSlabTest {
         arena.close();
     }
 
+    private static long endpoint(int number) {
+        return ContextSlab.endpoint(number);
+    }
+
     @Test
     void aFullSlabSaysSo() {
         ContextSlab slab = new ContextSlab(arena, 2);
 
-        assertThat(slab.acquire(1, 1, 1)).isNotNegative();
-        assertThat(slab.acquire(2, 1, 1)).isNotNegative();
-        assertThat(slab.acquire(3, 1, 1)).isEqualTo(-1);
+        assertThat(slab.acquire(1, endpoint(1), 1)).isNotEqualTo(ContextSlab.NONE);
+        assertThat(slab.acquire(2, endpoint(1), 1)).isNotEqualTo(ContextSlab.NONE);
+        assertThat(slab.acquire(3, endpoint(1), 1)).isEqualTo(ContextSlab.NONE);
         assertThat(slab.inFlight()).isEqualTo(2);
+        assertThat(slab.timesFull()).isEqualTo(1);
     }
 
     @Test
-    void contextsThatAreNotOursAreNoSlot() {
+    void contextsThatAreNotOursAreNotInFlight() {
         ContextSlab slab = new ContextSlab(arena, 4);
-        int slot = slab.acquire(1, 1, 1);
-        long context = slab.context(slot);
+        long context = slab.acquire(1, endpoint(1), 1);
 
-        assertThat(slab.slotOf(context)).isEqualTo(slot);
-        assertThat(slab.slotOf(0)).isEqualTo(-1);
-        assertThat(slab.slotOf(-1)).isEqualTo(-1);
-        assertThat(slab.slotOf(context - ContextSlab.SLOT_SIZE)).isEqualTo(-1);
-        assertThat(slab.slotOf(context + 4 * ContextSlab.SLOT_SIZE)).isEqualTo(-1);
-        slab.release(slot);
-        assertThat(slab.slotOf(context)).as("a slot that is free").isEqualTo(-1);
+        assertThat(slab.isInFlight(context)).isTrue();
+        assertThat(slab.isInFlight(0)).isFalse();
+        assertThat(slab.isInFlight(-1)).isFalse();
+        assertThat(slab.isInFlight(context + 8)).as("inside a slot").isFalse();
+        assertThat(slab.isInFlight(context - ContextSlab.SLOT_SIZE)).isFalse();
+        assertThat(slab.isInFlight(context + 4 * ContextSlab.SLOT_SIZE)).isFalse();
+        slab.release(context);
+        assertThat(slab.isInFlight(context)).as("a slot that is free").isFalse();
     }
 
     @Test
-    void contextsStartOnCacheLines() {
+    void silentOperationsAreInFlightAsOthersAre() {
+        ContextSlab slab = new ContextSlab(arena, 4);
+        long silent = slab.acquire(1, endpoint(ContextSlab.LARGEST_NUMBER) | ContextSlab.SILENT, 3);
+        long other = slab.acquire(2, endpoint(ContextSlab.LARGEST_NUMBER), 3);
+
+        assertThat(slab.isSilent(silent)).isTrue();
+        assertThat(slab.isSilent(other)).isFalse();
+        assertThat(slab.isInFlight(silent)).isTrue();
+        assertThat(slab.inFlightOfRegion(3)).isEqualTo(2);
+        assertThat(slab.inFlightOfEndpoint(ContextSlab.LARGEST_NUMBER)).isEqualTo(2);
+        slab.release(silent);
+        assertThat(slab.isSilent(silent)).isFalse();
+    }
+
+    @Test
+    void contextsStartOnCacheLinesAndDoNotOverlap() {
         ContextSlab slab = new ContextSlab(arena, 3);
+        Set<Long> contexts = new TreeSet<>();
 
         for (int slot = 0; slot < 3; slot++) {
-            assertThat(slab.context(slot) % 64).isZero();
+            long context = slab.acquire(slot, endpoint(1), 1);
+            assertThat(context % 64).isZero();
+            contexts.add(context);
+        }
+        assertThat(contexts).hasSize(3);
+        for (long context : contexts) {
+            assertThat(contexts.stream().filter(other -> Math.abs(other - context) < ContextSlab.SLOT_SIZE)).hasSize(1);
         }
     }
 
@@ -58,7 +87,7 @@ class ContextSlabTest {
     void anEndpointsOperationsAreReleasedTogether() {
         ContextSlab slab = new ContextSlab(arena, 8);
         for (int i = 0; i < 8; i++) {
-            slab.acquire(i, i % 2 == 0 ? 5 : ContextSlab.LARGEST_NUMBER, 7 + i % 2);
+            slab.acquire(i, endpoint(i % 2 == 0 ? 5 : ContextSlab.LARGEST_NUMBER), 7 + i % 2);
         }
         assertThat(slab.inFlightOfRegion(7)).isEqualTo(4);
 
@@ -78,12 +107,12 @@ class ContextSlabTest {
         for (int step = 0; step < 2000; step++) {
             if (random.nextBoolean() && expected.size() < slab.capacity()) {
                 long token = random.nextLong();
-                expected.put(slab.context(slab.acquire(token, 1 + random.nextInt(3), 1)), token);
+                expected.put(slab.acquire(token, endpoint(1 + random.nextInt(3)), 1), token);
             } else if (!expected.isEmpty()) {
                 long context = expected.keySet().stream().skip(random.nextInt(expected.size())).findFirst().get();
-                int slot = slab.slotOf(context);
-                assertThat(slab.token(slot)).isEqualTo(expected.remove(context));
-                slab.release(slot);
+                assertThat(slab.isInFlight(context)).isTrue();
+                assertThat(slab.token(context)).isEqualTo(expected.remove(context));
+                slab.release(context);
             }
             assertThat(slab.inFlight()).isEqualTo(expected.size());
         }

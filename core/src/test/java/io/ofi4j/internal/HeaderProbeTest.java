@@ -139,7 +139,7 @@ class HeaderProbeTest {
         Map<String, Long> theirs = run(program);
 
         boolean two = theirs.get("FI_MAJOR_VERSION") >= 2;
-        assertThat(theirs.get("sizeof(struct fi_context2)")).isLessThanOrEqualTo(ContextSlab.SLOT_SIZE);
+        assertThat(theirs.get("sizeof(struct fi_context2)")).isLessThanOrEqualTo(ContextSlab.CONTEXT_SIZE);
         ours.forEach((name, value) -> {
             if (!two && SINCE_2.contains(name)) {
                 assertThat(theirs).doesNotContainKey(name);

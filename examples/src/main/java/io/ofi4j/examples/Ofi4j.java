@@ -6,6 +6,7 @@ import io.ofi4j.examples.info.InfoCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,13 +17,14 @@ import picocli.CommandLine.Spec;
 
 /** The {@code ofi4j} command. */
 @Command(name = "ofi4j", description = "RDMA from Java over libfabric: what this machine offers, and how fast it is.",
-        subcommands = {InfoCommand.class, PerfCommand.class, DoctorCommand.class, SoakCommand.class,
-                CommandLine.HelpCommand.class},
         mixinStandardHelpOptions = true, versionProvider = Release.class, scope = ScopeType.INHERIT,
         synopsisSubcommandLabel = "COMMAND", usageHelpAutoWidth = true, exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:it failed; one sentence on stderr says why",
                 "2:the command line is wrong; one sentence on stderr says where"})
 public final class Ofi4j implements Runnable {
+    private static final List<Class<?>> COMMANDS = List.of(InfoCommand.class, PerfCommand.class, DoctorCommand.class,
+            SoakCommand.class, CommandLine.HelpCommand.class);
+
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
             description = "Where something fails, show Java's stack trace too.")
     private boolean stacktrace;
@@ -36,10 +38,11 @@ public final class Ofi4j implements Runnable {
      * @param arguments the command line
      */
     public static void main(String[] arguments) {
-        if (arguments.length > 0 && arguments[0].equals("info")) {
+        boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
+        if (isInfo) {
             Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);
         }
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments));
     }
 
     /** Providers look for their devices when they are first asked anything, which takes as long as reading the command line. */
@@ -53,8 +56,14 @@ public final class Ofi4j implements Runnable {
 
     /** {@return the command, ready to be executed} */
     public static CommandLine commandLine() {
+        return commandLine(COMMANDS);
+    }
+
+    private static CommandLine commandLine(List<Class<?>> commands) {
         Ofi4j root = new Ofi4j();
-        return new CommandLine(root).setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine line = new CommandLine(root);
+        commands.forEach(line::addSubcommand);
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, parsed) -> root.failed(failure, command))
                 .setParameterExceptionHandler((failure, arguments) -> root.misused(failure));
     }

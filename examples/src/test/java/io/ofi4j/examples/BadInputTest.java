@@ -6,13 +6,17 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class BadInputTest {
-    @ParameterizedTest
-    @CsvSource(delimiter = '>', textBlock = """
+    private static final int LEAST = 100;
+    /** Of so many, one is tried in a process of its own. */
+    private static final int EACH = 7;
+    private static final String LINES = """
             ''                                         > 2 > info, perf, doctor or soak
             nonsense                                   > 2 > nonsense
             info --nonsense                            > 2 > --nonsense
@@ -62,11 +66,96 @@ class BadInputTest {
             perf write no.invalid                      > 1 > no host 'no.invalid'
             perf inject -S 8,4097                      > 1 > at most 4096 bytes; 4097; -S
             perf write --server -B 0 --timeout 1       > 1 > No client came; --timeout
-            """)
-    void isAnsweredWithOneSentence(String line, int exitCode, String words) {
-        Run run = Run.of(line.isEmpty() ? new String[0] : line.strip().split(" +"));
+            info -p                                    > 2 > -p
+            info -p shm -p tcp                         > 2 > -p
+            info -t                                    > 2 > -t
+            info -c                                    > 2 > -c
+            info -c ''                                 > 2 > no capability
+            info --json=x                              > 2 > --json
+            info -v=x                                  > 2 > -v
+            info -p shm -t DGRAM                       > 1 > DGRAM; RDM
+            info -x                                    > 2 > -x
+            info --jsom                                > 2 > --jsom
+            --nonsense                                 > 2 > --nonsense
+            -p shm                                     > 2 > -p
+            INFO                                       > 2 > INFO
+            info info                                  > 2 > info
+            perf write -p                              > 2 > -p
+            perf write -S                              > 2 > --sizes
+            perf write -S ,                            > 2 > ''; from 0 to 64g
+            perf write -S 8,,16                        > 2 > ''; from 0 to 64g
+            perf write -S 1.5                          > 2 > '1.5'; from 0 to 64g
+            perf write -S 8q                           > 2 > '8q'
+            perf write -S 0x10                         > 2 > '0x10'
+            perf write -S 64g,1k,x                     > 2 > 'x'
+            perf write -S all,8                        > 2 > 'all'
+            perf write -I -5                           > 2 > '-5'; from 1 to
+            perf write -I 99999999999999999999         > 2 > --iterations; from 1 to
+            perf write -I 1e6                          > 2 > '1e6'
+            perf write -I                              > 2 > --iterations
+            perf write -w x                            > 2 > 'x'; -w
+            perf write -W x                            > 2 > 'x'; from 1 to 4096
+            perf write -W -1                           > 2 > '-1'; from 1 to 4096
+            perf write -W 99999999999                  > 2 > from 1 to 4096
+            perf write -P x localhost                  > 2 > 'x'; port from 1 to 65535
+            perf write -P -1 localhost                 > 2 > port from 1 to 65535
+            perf write --server -B -1                  > 2 > port from 0 to 65535
+            perf write --server -B 65536               > 2 > port from 0 to 65535
+            perf write --timeout x                     > 2 > 'x'; from 1 to 86400
+            perf write --timeout -1                    > 2 > '-1'; from 1 to 86400
+            perf write --timeout 86401                 > 2 > from 1 to 86400
+            perf write --threading                     > 2 > --threading
+            perf write --progress                      > 2 > --progress
+            perf write --server --keep stray           > 2 > --server; HOST
+            perf read -p nonsense                      > 1 > No provider 'nonsense'; shm
+            perf inject -p nonsense                    > 1 > No provider 'nonsense'; shm
+            perf read -S 65g                           > 2 > from 0 to 64g
+            perf inject -W 0                           > 2 > from 1 to 4096
+            perf read stray stray                      > 2 > stray
+            perf write --nonsense=7                    > 2 > --nonsense
+            soak stray                                 > 2 > stray
+            soak --duration -1                         > 2 > '-1'; from 1 to
+            soak --duration 99999999999                > 2 > 99999999999
+            soak --duration                            > 2 > --duration
+            soak --seed                                > 2 > --seed
+            soak -p                                    > 2 > -p
+            doctor --nonsense                          > 2 > --nonsense
+            doctor --json=x                            > 2 > --json
+            doctor --clean stray                       > 2 > stray
+            """;
 
-        run.failed(exitCode, words.strip().split("; "));
+    /** What is typed, the exit code, and what the sentence says. */
+    static Stream<Arguments> lines() {
+        return LINES.lines().map(line -> line.split(" +> ")).map(
+                parts -> Arguments.of(parts[0].equals("''") ? "" : parts[0], Integer.parseInt(parts[1]), parts[2]));
+    }
+
+    @ParameterizedTest
+    @MethodSource("lines")
+    void isAnsweredWithOneSentence(String line, int exitCode, String words) {
+        Run.of(words(line)).failed(exitCode, words.split("; "));
+    }
+
+    private static String[] words(String line) {
+        return Stream.of(line.split(" +")).filter(word -> !word.isEmpty()).map(word -> word.equals("''") ? "" : word)
+                .toArray(String[]::new);
+    }
+
+    /** Some of them, from the shell's side. */
+    @Test
+    void theProcessSaysTheSame() {
+        List<Object[]> some = lines().map(Arguments::get).toList();
+        for (int at = 0; at < some.size(); at += EACH) {
+            Object[] one = some.get(at);
+            try (Forked process = Forked.start(words((String) one[0]))) {
+                process.await().failed((int) one[1], ((String) one[2]).split("; "));
+            }
+        }
+    }
+
+    @Test
+    void thereAreManyAndNoneTwice() {
+        assertThat(lines().map(line -> line.get()[0])).hasSizeGreaterThanOrEqualTo(LEAST).doesNotHaveDuplicates();
     }
 
     @Test

@@ -16,6 +16,8 @@ import java.util.Optional;
 final class Session {
     private static final int POLLS_PER_LOOK = 512;
     private static final int POLLS_PER_YIELD = 256;
+    /** For which a client may prepare itself before it says what it wants. */
+    private static final int MOST_TIMEOUTS = 10;
     /** Clients say every second that they are there. */
     private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(5);
 
@@ -56,8 +58,12 @@ final class Session {
 
     /** What a client says first; one that takes long to begin says that it is there. */
     private Frame firstFrame() throws ControlException {
+        long start = System.nanoTime();
         Frame frame = channel.await(timeout, Thread::yield);
         while (frame.type() == FrameType.ALIVE) {
+            if (System.nanoTime() - start > MOST_TIMEOUTS * timeout.toNanos()) {
+                throw new ControlException(Reason.SILENT, "says that it is there, and not what it wants");
+            }
             frame = channel.await(timeout, Thread::yield);
         }
         return frame;

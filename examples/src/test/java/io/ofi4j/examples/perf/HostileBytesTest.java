@@ -1,6 +1,7 @@
 package io.ofi4j.examples.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Release;
@@ -12,7 +13,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +28,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What strangers send to a server's port. */
 class HostileBytesTest {
     private static final int MAGIC = 0x4f464a50;
-    private static final int DEADLINE_MILLIS = 10_000;
+    private static final int DEADLINE_MILLIS = 30_000;
+    private static final int CROWD = 200;
+    /** Of the crowd: each takes the server's time limit. */
+    private static final int SILENT = 4;
+    /** In KiB: of a heap that fills before it is collected, and of compiled code. */
+    private static final long MOST_GROWTH = 96 << 10;
+    private static final int MOST_THREADS = 12;
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
@@ -76,6 +90,87 @@ class HostileBytesTest {
             Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
                     .succeeded();
             assertThat(server.process().isAlive()).isTrue();
+        }
+    }
+
+    /** A crowd: what each sends at random, in part, too much, or so slowly that nothing comes of it. */
+    @Test
+    void twoHundredStrangersLeaveNothingBehind() throws Exception {
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "1")) {
+            Random random = new Random(3);
+            for (int stranger = 0; stranger < CROWD / 2; stranger++) {
+                send(server, noise(random));
+            }
+            long resident = status(server, "VmRSS");
+            long threads = status(server, "Threads");
+            List<Socket> silent = new ArrayList<>();
+            for (int stranger = 0; stranger < CROWD / 2; stranger++) {
+                if (stranger % (CROWD / 2 / SILENT) == 0) {
+                    silent.add(halfAFrame(server));
+                }
+                send(server, noise(random));
+            }
+            for (Socket socket : silent) {
+                socket.close();
+            }
+            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1",
+                    "--timeout", "30").succeeded();
+
+            assertThat(server.process().isAlive()).isTrue();
+            assertThat(status(server, "VmRSS")).as("KiB, after " + resident).isLessThan(resident + MOST_GROWTH);
+            assertThat(status(server, "Threads")).as("threads, after " + threads).isLessThan(threads + MOST_THREADS);
+            assertThat(descriptors(server)).isLessThan(CROWD / 2);
+        }
+    }
+
+    /** One that says only that it is there is not served for ever. */
+    @Test
+    void whoSaysOnlyThatItIsThereIsLeft() throws Exception {
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "1");
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()))) {
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> {
+                while (System.nanoTime() - start < TimeUnit.SECONDS.toNanos(60)) {
+                    socket.getOutputStream().write(frame(1, 8, 0, new byte[0]));
+                    Thread.sleep(200);
+                }
+            }).isInstanceOf(java.net.SocketException.class);
+
+            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
+                    .succeeded();
+        }
+    }
+
+    private static byte[] noise(Random random) throws IOException {
+        byte[] payload = new byte[random.nextInt(4096)];
+        random.nextBytes(payload);
+        return switch (random.nextInt(5)) {
+            case 0 -> payload;
+            case 1 -> frame(1, random.nextInt(12), payload.length, payload);
+            case 2 -> frame(1, random.nextInt(12), Integer.MAX_VALUE - random.nextInt(1000), payload);
+            case 3 -> Arrays.copyOf(frame(1, 1, 2048, payload), random.nextInt(14));
+            default -> new byte[random.nextInt(1 << 18)];
+        };
+    }
+
+    /** The beginning of one, and no more. */
+    private static Socket halfAFrame(Forked server) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(server.port()));
+        socket.getOutputStream().write(Arrays.copyOf(frame(1, 1, 100, new byte[100]), 20));
+        return socket;
+    }
+
+    /** What the kernel says of the server. */
+    private static long status(Forked server, String what) throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + server.process().pid() + "/status"))) {
+            return lines.filter(line -> line.startsWith(what + ":"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
+        }
+    }
+
+    private static long descriptors(Forked server) throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/" + server.process().pid() + "/fd"))) {
+            return files.count();
         }
     }
 

@@ -1,0 +1,107 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every hint of the attributes, with every provider: it is met, or refused by name. */
+class AttributeHintsTest {
+    private static final AttributeHints NONE = AttributeHints.none();
+    private static final long HUGE = 1L << 40;
+
+    /** A hint, and whether what was found meets it. */
+    private record Hint(AttributeHints attributes, Predicate<FabricInfo> isMet) {
+        @Override
+        public String toString() {
+            return attributes.toString();
+        }
+    }
+
+    private static Stream<Hint> hints() {
+        return Stream.of(vectorTypes(), managements(), trafficClasses(), messageOrders(), completionOrders(), sizes())
+                .flatMap(all -> all);
+    }
+
+    private static Stream<Hint> vectorTypes() {
+        return Stream.of(AddressVectorType.MAP, AddressVectorType.TABLE)
+                .map(type -> new Hint(NONE.addressVectorType(type),
+                        info -> info.domain().addressVectorType() == type.value()));
+    }
+
+    private static Stream<Hint> managements() {
+        return Stream.of(ResourceManagement.DISABLED, ResourceManagement.ENABLED)
+                .map(management -> new Hint(NONE.resourceManagement(management),
+                        info -> info.domain().resourceManagement() >= management.value())); // guarding more is no harm
+    }
+
+    /** None of these providers says one, and all take it. */
+    private static Stream<Hint> trafficClasses() {
+        return Arrays.stream(TrafficClass.values()).filter(wanted -> wanted != TrafficClass.UNSPECIFIED)
+                .map(wanted -> new Hint(NONE.trafficClass(wanted),
+                        info -> info.domain().trafficClass() == TrafficClass.UNSPECIFIED.value()));
+    }
+
+    private static Stream<Hint> messageOrders() {
+        return Arrays.stream(MessageOrder.values()).map(order -> new Hint(NONE.messageOrder(order),
+                info -> MessageOrder.setOf(info.transmit().messageOrder()).contains(order)));
+    }
+
+    private static Stream<Hint> completionOrders() {
+        return Arrays.stream(CompletionOrder.values()).map(order -> new Hint(NONE.completionOrder(order),
+                info -> (info.transmit().completionOrder() & order.bits()) == order.bits()));
+    }
+
+    private static Stream<Hint> sizes() {
+        return Stream.of(1L, 64L, HUGE)
+                .flatMap(size -> Stream.of(new Hint(NONE.transmitSize(size), info -> info.transmit().size() >= size),
+                        new Hint(NONE.receiveSize(size), info -> info.receive().size() >= size),
+                        new Hint(NONE.injectSize(size), info -> info.transmit().injectSize() >= size)));
+    }
+
+    static Stream<Arguments> hintsOfProviders() {
+        return TestProviders.transfers().flatMap(provider -> hints().map(hint -> Arguments.of(provider, hint)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("hintsOfProviders")
+    void aHintIsMetOrRefusedByName(String provider, Hint hint) {
+        List<FabricInfo> found;
+        try {
+            found = Libfabric.load().info(TestProviders.hints(provider).attributes(hint.attributes));
+        } catch (NoProviderException e) {
+            assertThat(e).hasMessageContaining(hint.attributes.toString()).hasMessageContaining("not offered by");
+            return;
+        }
+        assertThat(found).isNotEmpty().allMatch(hint.isMet);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void whatNoProviderHasIsRefused(String provider) {
+        for (AttributeHints impossible : List.of(NONE.transmitSize(HUGE), NONE.receiveSize(HUGE),
+                NONE.injectSize(HUGE))) {
+            assertThatThrownBy(() -> Libfabric.load()
+                    .info(TestProviders.hints(provider).attributes(impossible.trafficClass(TrafficClass.BULK_DATA))))
+                    .isInstanceOf(NoProviderException.class).hasMessageContaining(impossible.toString())
+                    .hasMessageContaining("BULK_DATA");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void sizesAreGivenAsTheyWereAskedFor(String provider) {
+        FabricInfo info = TestProviders
+                .info(TestProviders.hints(provider).attributes(NONE.transmitSize(32).receiveSize(16).injectSize(8)));
+
+        assertThat(info.transmit().size()).isEqualTo(32);
+        assertThat(info.receive().size()).isEqualTo(16);
+        assertThat(info.transmit().injectSize()).isEqualTo(8);
+    }
+}

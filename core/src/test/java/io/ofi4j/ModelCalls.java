@@ -1,0 +1,57 @@
+package io.ofi4j;
+
+import io.ofi4j.ModelState.Op;
+import io.ofi4j.ModelState.Piece;
+
+/** The calls that take everything at once. */
+final class ModelCalls {
+    private ModelCalls() {
+    }
+
+    /** Whether an operation of one piece was accepted; one that blocks is, or throws. */
+    static boolean call(boolean blocking, Rma rma, Op op, Peer peer, RemoteRegion there) {
+        Piece piece = op.pieces().getFirst();
+        MemoryRegion local = piece.local().region;
+        long at = piece.offset();
+        long thereAt = piece.remoteOffset();
+        long length = piece.length();
+        if (!blocking) {
+            return switch (op.kind()) {
+                case WRITE -> rma.tryWrite(local, at, length, peer, there, thereAt, op.token());
+                case READ -> rma.tryRead(local, at, length, peer, there, thereAt, op.token());
+                case INJECT -> rma.tryInjectWrite(local, at, length, peer, there, thereAt);
+                case WRITE_DATA -> rma.tryWriteData(local, at, length, op.data(), peer, there, thereAt, op.token());
+                case INJECT_DATA -> rma.tryInjectWriteData(local, at, length, op.data(), peer, there, thereAt);
+            };
+        }
+        switch (op.kind()) {
+            case WRITE -> rma.write(local, at, length, peer, there, thereAt, op.token());
+            case READ -> rma.read(local, at, length, peer, there, thereAt, op.token());
+            case INJECT -> rma.injectWrite(local, at, length, peer, there, thereAt);
+            case WRITE_DATA -> rma.writeData(local, at, length, op.data(), peer, there, thereAt, op.token());
+            case INJECT_DATA -> rma.injectWriteData(local, at, length, op.data(), peer, there, thereAt);
+        }
+        return true;
+    }
+
+    /** As {@link #call}, of a message, with its flags or, as a vector, without. */
+    static boolean call(boolean blocking, RmaMessage message, boolean isRead, boolean isVector, long token) {
+        if (!blocking) {
+            return isRead
+                    ? isVector ? message.tryReadVector(token) : message.tryRead(token)
+                    : isVector ? message.tryWriteVector(token) : message.tryWrite(token);
+        }
+        if (isRead) {
+            if (isVector) {
+                message.readVector(token);
+            } else {
+                message.read(token);
+            }
+        } else if (isVector) {
+            message.writeVector(token);
+        } else {
+            message.write(token);
+        }
+        return true;
+    }
+}

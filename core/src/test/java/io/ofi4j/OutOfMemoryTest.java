@@ -1,0 +1,152 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The heap is full, or there is no native memory. Each test has a JVM of its own. */
+class OutOfMemoryTest {
+    private static void survives(List<String> prefix, Class<?> main, String... arguments) {
+        Forked.Result result = Forked.startBehind(prefix, main, arguments).await();
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aHandlerThatRunsOutOfHeapLosesNoCompletion(String provider) {
+        survives(List.of(), ExhaustsItsHeap.class, "-Xmx32m", "-XX:+UseSerialGC", provider);
+    }
+
+    @Test
+    void withoutNativeMemoryAllocatingIsRefusedByName() {
+        List<String> limited = List.of("sh", "-c", "ulimit -v 4000000; exec \"$0\" \"$@\"");
+
+        survives(limited, ExhaustsNativeMemory.class, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                "-XX:ReservedCodeCacheSize=32m", "-XX:CompressedClassSpaceSize=32m");
+    }
+
+    /** In the handler, and beside it: posting and polling go on while nothing can be allocated. */
+    static final class ExhaustsItsHeap {
+        private static final int COUNT = 1000;
+        /** Of the handler's calls; it takes a while to find that there is nothing left. */
+        private static final int EACH = 100;
+        private static final int CHUNK = 64 << 10;
+
+        private final BitSet back = new BitSet(COUNT);
+        private int errors;
+        private int exhausted;
+
+        private ExhaustsItsHeap() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                new ExhaustsItsHeap().run(pair, source, target);
+            }
+        }
+
+        private void run(Pair pair, MemoryRegion source, MemoryRegion target) {
+            RemoteRegion there = target.remote();
+            CompletionHandler handler = handler();
+            back.set(COUNT);
+            int[] posted = new int[1];
+            Waiting.YIELD.until(() -> {
+                if (posted[0] < COUNT && pair.rma().tryWrite(source, 0, 8, pair.far, there, 0, posted[0])) {
+                    posted[0]++;
+                }
+                pollOrBeInterrupted(pair.farQueue, handler);
+                pollOrBeInterrupted(pair.queue, handler);
+                return back.cardinality() == COUNT + 1;
+            }, Pair.DEADLINE);
+            if (errors > 0 || exhausted != COUNT / EACH) {
+                throw new AssertionError(errors + " errors, " + exhausted + " times out of memory");
+            }
+        }
+
+        private void pollOrBeInterrupted(CompletionQueue queue, CompletionHandler handler) {
+            try {
+                queue.poll(handler, 64);
+            } catch (OutOfMemoryError e) {
+                exhausted++;
+            }
+        }
+
+        private CompletionHandler handler() {
+            return new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) {
+                    if (back.get((int) token)) {
+                        errors++;
+                    }
+                    back.set((int) token);
+                    if (token % EACH == 0) {
+                        exhaust();
+                    }
+                }
+
+                @Override
+                public void onError(CompletionError error) {
+                    errors++;
+                }
+            };
+        }
+
+        private static void exhaust() {
+            List<byte[]> all = new ArrayList<>();
+            while (true) {
+                all.add(new byte[CHUNK]);
+            }
+        }
+    }
+
+    /** Until nothing is left; then some is given back, and everything works. */
+    static final class ExhaustsNativeMemory {
+        private static final int LARGE = 64 << 20;
+        private static final int MOST = 200;
+
+        private ExhaustsNativeMemory() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair("tcp;ofi_rxm")) {
+                List<MemoryRegion> regions = new ArrayList<>();
+                Throwable refusal = null;
+                while (refusal == null && regions.size() < MOST) {
+                    try {
+                        regions.add(pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.WRITE));
+                    } catch (OutOfMemoryError | FabricException e) {
+                        refusal = e;
+                    }
+                }
+                System.out.println(regions.size() + " regions, then " + refusal);
+                if (refusal == null || refusal.getMessage() == null) {
+                    throw new AssertionError("no limit was reached", refusal);
+                }
+                pair.endpoint.close();
+                pair.farEndpoint.close();
+                regions.forEach(MemoryRegion::close);
+            }
+            transfer();
+        }
+
+        private static void transfer() {
+            try (Pair pair = new Pair("tcp;ofi_rxm");
+                    MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
+                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
+                pair.awaitCompletions(1);
+                if (!pair.errors.isEmpty()) {
+                    throw new AssertionError(pair.errors.getFirst());
+                }
+            }
+        }
+    }
+}
