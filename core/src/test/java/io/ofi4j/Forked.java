@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,7 @@ final class Forked {
     /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
     static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
 
-    private static final long SECONDS = 120;
+    private static final Duration DEADLINE = Patience.seconds(120);
 
     private Forked() {
     }
@@ -24,9 +25,9 @@ final class Forked {
 
     /** A running JVM, whose output goes to a file. */
     record Running(Process process, Path log) {
-        /** Waits for the end, for two minutes at most. */
+        /** Waits for the end, for two minutes of an ordinary machine at most. */
         Result await() {
-            return await(SECONDS);
+            return await(DEADLINE.toSeconds());
         }
 
         Result await(long seconds) {
@@ -61,7 +62,7 @@ final class Forked {
                 }
                 sleep();
                 return found[0] != null;
-            }, java.time.Duration.ofSeconds(SECONDS));
+            }, DEADLINE);
             return found[0].substring(beginning.length()).strip();
         }
 
@@ -92,6 +93,7 @@ final class Forked {
         command.add("-XX:-CreateCoredumpOnCrash");
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");
+        command.add(Patience.option());
         command.add("-cp");
         command.add(classPath());
         List<String> rest = new ArrayList<>();

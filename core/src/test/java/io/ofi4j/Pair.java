@@ -8,7 +8,7 @@ import java.util.List;
 
 /** Two endpoints in one process, connected or not, each with a queue of its own, and what the tests do with them. */
 final class Pair implements AutoCloseable {
-    static final Duration DEADLINE = Duration.ofSeconds(20);
+    static final Duration DEADLINE = Patience.seconds(20);
 
     final Fabric fabric;
     final Domain domain;
@@ -102,6 +102,7 @@ final class Pair implements AutoCloseable {
             farEndpoint = wiring.far(this, domain.openEndpoint().bind(vector)).enable();
             far = vector.insert(farEndpoint.address());
         }
+        endpoint.postTimeout(Patience.seconds(10));
     }
 
     /** Connects the near end, and opens the far one. */

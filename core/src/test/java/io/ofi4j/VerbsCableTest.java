@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 class VerbsCableTest {
     private static final String[] INTERFACES = words("OFI4J_VERBS_INTERFACES");
     private static final String[] ADDRESSES = words("OFI4J_VERBS_ADDRESSES");
-    private static final Duration DEADLINE = Duration.ofSeconds(120);
+    private static final Duration DEADLINE = Patience.seconds(20);
     private static final int ECANCELED = 125;
     private static final int LENGTH = 4096;
     private static final int WINDOW = 16;
@@ -48,7 +48,7 @@ class VerbsCableTest {
         try {
             Process process = new ProcessBuilder(command).redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
-            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+            if (!process.waitFor(DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
                 process.destroyForcibly();
                 throw new AssertionError(List.of(command) + " did not end");
             }

@@ -8,17 +8,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is particular to verbs. Runs where the tests are given a device, see {@code scripts/test --verbs}. */
 @Timeout(120)
 class VerbsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final int OUTSTANDING = 16;
-    private static final int LOCKED_KIB = 2048;
 
     @BeforeAll
     static void aDeviceIsThere() {
@@ -26,12 +26,16 @@ class VerbsTest {
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }
 
-    @Test
-    void theDeviceChoosesKeysOfFourBytesForVirtualAddresses() {
-        try (Pair pair = new Pair(PROVIDER); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void theDeviceChoosesKeysOfFourBytesForVirtualAddresses(String provider) {
+        try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             DomainAttributes attributes = pair.domain.info().domain();
             assertThat(attributes.memoryRegionMode()).contains(MemoryRegionMode.VIRT_ADDR, MemoryRegionMode.PROV_KEY,
                     MemoryRegionMode.ALLOCATED);
+            assertThat(attributes.memoryRegionMode().contains(MemoryRegionMode.LOCAL)
+                    || pair.endpoint.info().endpoint().type() == EndpointType.RDM).as("local buffers are registered")
+                    .isTrue();
             assertThat(region.remote().key() >>> Integer.SIZE).isZero();
             assertThat(region.remote().base()).isEqualTo(region.segment().address());
         }
@@ -46,15 +50,16 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void anOperationBeyondWhatTheDeviceTakesIsRefusedByName() {
-        try (Pair pair = new Pair(PROVIDER)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void anOperationBeyondWhatTheDeviceTakesIsRefusedByName(String provider) {
+        try (Pair pair = new Pair(provider)) {
             long limit = pair.rma().maximumMessageSize();
             try (MemoryRegion source = pair.domain.allocate(limit + 1, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(limit + 1, Access.REMOTE_WRITE)) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> pair.rma().tryWrite(source, 0, limit + 1, pair.far, target.remote(), 0, 1))
-                        .withMessageContaining(PROVIDER).withMessageContaining("at most " + limit);
+                        .withMessageContaining("verbs").withMessageContaining("at most " + limit);
                 assertThatIllegalArgumentException().isThrownBy(() -> pair.rma().tryInjectWrite(source, 0,
                         pair.rma().injectSize() + 1, pair.far, target.remote(), 0)).withMessageContaining("an inject");
             }
@@ -71,9 +76,10 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void moreRemoteSegmentsThanTheDeviceTakesAreRefused() {
-        try (Pair pair = new Pair(PROVIDER); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void moreRemoteSegmentsThanTheDeviceTakesAreRefused(String provider) {
+        try (Pair pair = new Pair(provider); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             RmaMessage message = pair.rma().message().peer(pair.far);
             assertThat(message.remoteLimit()).isEqualTo(1);
             message.remote(there.remote(), 0, 8);
@@ -82,9 +88,10 @@ class VerbsTest {
         }
     }
 
-    @Test
-    void completionDataOfMoreThanFourBytesIsRefused() {
-        try (Pair pair = new Pair(PROVIDER);
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void completionDataOfMoreThanFourBytesIsRefused(String provider) {
+        try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             assertThat(pair.domain.info().domain().completionDataSize()).isEqualTo(4);
@@ -95,9 +102,10 @@ class VerbsTest {
     }
 
     /** A wrong key breaks the connection: what was posted behind it comes back, too, and another endpoint works. */
-    @Test
-    void aFailureReachesEveryOutstandingToken() {
-        try (Pair pair = new Pair(PROVIDER);
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void aFailureReachesEveryOutstandingToken(String provider) {
+        try (Pair pair = new Pair(provider);
                 MemoryRegion here = pair.domain.allocate(8, Access.READ, Access.WRITE);
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             RemoteRegion right = there.remote();
@@ -129,6 +137,16 @@ class VerbsTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> listener.client().connection().connect(another.passive.address()))
                     .withMessageContaining("another destination");
+        }
+    }
+
+    @Test
+    void connectedEndpointsHaveNoCounters() {
+        assumeTrue(TestProviders.connected().anyMatch("verbs"::equals),
+                "no connected endpoints of verbs were asked for");
+        try (Listener listener = new Listener("verbs")) {
+            assertThatThrownBy(listener.domain::openCounter).isInstanceOf(FabricException.class)
+                    .hasMessageContaining("provider verbs").hasMessageContaining("does not offer it");
         }
     }
 
@@ -171,58 +189,6 @@ class VerbsTest {
             }, Pair.DEADLINE);
             assertThat(told).containsExactlyElementsOf(expected);
             assertThat(pair.completed).containsExactlyElementsOf(expected);
-        }
-    }
-
-    @Test
-    void theSentenceSaysWhatToSetWhereTheDevicesQueuesAreTooShort() {
-        Forked.Result result = Forked.run(OpensAPair.class, "FI_UNIVERSE_SIZE", "4096");
-
-        assertThat(result.output()).contains("FI_UNIVERSE_SIZE");
-    }
-
-    /** What is registered is locked. Where this is root, it is root without the right to lock more than it may. */
-    @Test
-    void theSentenceSaysWhatToRaiseWhereTooLittleMayBeLocked() {
-        List<String> limited = List.of("sh", "-c", "ulimit -l " + LOCKED_KIB
-                + "; set -- \"$0\" \"$@\"; [ \"$(id -u)\" != 0 ] || set -- setpriv --bounding-set -ipc_lock \"$@\"; exec \"$@\"");
-        Forked.Result result = Forked.startBehind(limited, RegistersMuch.class).await();
-
-        assertThat(result.output()).contains("registered " + (LOCKED_KIB << 9)).contains("fi_mr_reg")
-                .contains("ulimit -l unlimited").doesNotContain("registered " + (LOCKED_KIB << 12));
-    }
-
-    /** Registers half of what may be locked, and then four times as much as may be. */
-    static final class RegistersMuch {
-        private RegistersMuch() {
-        }
-
-        public static void main(String[] arguments) {
-            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(FabricHints.rma().provider(PROVIDER)));
-                    Domain domain = fabric.openDomain()) {
-                for (int length : new int[]{LOCKED_KIB << 9, LOCKED_KIB << 12}) {
-                    try (MemoryRegion region = domain.allocate(length, Access.REMOTE_WRITE)) {
-                        System.out.println("registered " + region.segment().byteSize());
-                    }
-                }
-            } catch (FabricException e) {
-                System.out.println(e.getMessage());
-            }
-        }
-    }
-
-    /** Opens both ends with a variable set, and says how that went. */
-    static final class OpensAPair {
-        private OpensAPair() {
-        }
-
-        public static void main(String[] arguments) {
-            Libfabric.load(Map.of(arguments[0], arguments[1]));
-            try (Pair pair = new Pair(FabricHints.rma().provider(PROVIDER))) {
-                System.out.println("opened " + pair.endpoint);
-            } catch (FabricException e) {
-                System.out.println(e);
-            }
         }
     }
 }
