@@ -49,9 +49,16 @@ final class Contest implements AutoCloseable {
         }
     }
 
+    /** Where the endpoints are: a device has an address of its own, which {@code scripts/verbs} names. */
+    private String node() {
+        if (provider.startsWith("verbs")) {
+            return System.getenv().getOrDefault("OFI4J_VERBS_ADDRESSES", LOOPBACK).split(" ")[0];
+        }
+        return provider.startsWith("shm") ? "-" : LOOPBACK;
+    }
+
     private String open(Models which) {
-        String node = provider.startsWith("shm") ? "-" : LOOPBACK;
-        return "open " + provider + " " + node + " " + which.threading() + " " + which.progress() + " " + Job.REGION;
+        return "open " + provider + " " + node() + " " + which.threading() + " " + which.progress() + " " + Job.REGION;
     }
 
     private String[] open(Worker worker) {
