@@ -17,8 +17,8 @@ final class Client {
     /** {@return how many operations were wrong} */
     long run(Device device, Connection connection, Report report) {
         long length = Benchmark.regionLength(settings);
-        try (End here = new End(device, settings.window(), length, Access.READ, Access.WRITE);
-                Target target = new RemoteTarget(connection, here, setup(device, here, length))) {
+        try (End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
+                Target target = new RemoteTarget(connection, here, setup(device, here, length), settings.timeout())) {
             report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
                     settings.verify(), connection.toString()));
             long errors = new Benchmark(settings, here, target, new Progress()).measureAll(report);
@@ -29,6 +29,6 @@ final class Client {
 
     private Setup setup(Device device, End here, long length) {
         return new Setup(Release.VERSION, libfabric.version().toString(), settings.operation().toString(),
-                device.info().provider(), Setup.text(settings.sizes()), length, here.endpoint().address().toBytes());
+                device.kind(), Setup.text(settings.sizes()), length, here.introduction());
     }
 }

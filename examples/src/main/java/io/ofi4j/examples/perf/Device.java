@@ -1,9 +1,12 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Domain;
+import io.ofi4j.EndpointType;
+import io.ofi4j.EventQueue;
 import io.ofi4j.Fabric;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
+import io.ofi4j.PassiveEndpoint;
 
 /** An open fabric and its domain. */
 final class Device implements AutoCloseable {
@@ -26,6 +29,24 @@ final class Device implements AutoCloseable {
 
     FabricInfo info() {
         return domain.info();
+    }
+
+    /** {@return whether its endpoints have one peer, to which they are connected} */
+    boolean isConnected() {
+        return info().endpoint().type() == EndpointType.MSG;
+    }
+
+    /** {@return the provider, and what both ends must have in common beside it} */
+    String kind() {
+        return isConnected() ? info().provider() + " with connections" : info().provider();
+    }
+
+    EventQueue openEventQueue() {
+        return fabric.openEventQueue();
+    }
+
+    PassiveEndpoint openPassiveEndpoint() {
+        return fabric.openPassiveEndpoint(info());
     }
 
     @Override

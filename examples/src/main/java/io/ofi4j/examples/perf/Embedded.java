@@ -16,8 +16,8 @@ final class Embedded {
     /** {@return how many operations were wrong} */
     long run(Device device, Report report) {
         long length = Benchmark.regionLength(settings);
-        try (End here = new End(device, settings.window(), length, Access.READ, Access.WRITE);
-                End there = new End(device, 1, length, settings.operation().remoteAccess());
+        try (End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
+                End there = End.open(device, 1, length, settings.operation().remoteAccess());
                 Target target = new EmbeddedTarget(here, there, settings.timeout())) {
             report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
                     settings.verify(), null));

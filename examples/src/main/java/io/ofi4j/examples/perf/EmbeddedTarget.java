@@ -16,8 +16,8 @@ final class EmbeddedTarget implements Target {
         this.here = here;
         this.there = there;
         this.patience = patience;
-        this.peer = here.insert(there.endpoint().address());
-        there.insert(here.endpoint().address());
+        there.admit(here.introduction());
+        this.peer = here.reach(there.address(), this::progress, patience);
     }
 
     @Override

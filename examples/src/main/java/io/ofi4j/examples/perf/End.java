@@ -1,7 +1,6 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Access;
-import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
@@ -9,18 +8,17 @@ import io.ofi4j.EndpointAddress;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.examples.CommandFailure;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** One end of the transfers: an endpoint with its queue and its memory. */
-final class End implements AutoCloseable {
+abstract class End implements AutoCloseable {
     private static final int BATCH = 64;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final CompletionQueue queue;
-    private final AddressVector vector;
     private final MemoryRegion region;
-    private final Endpoint endpoint;
 
     End(Device device, int window, long length, Access... access) {
         try {
@@ -28,16 +26,21 @@ final class End implements AutoCloseable {
             queue = keep(window > domain.info().transmit().size()
                     ? domain.openCompletionQueue(window)
                     : domain.openCompletionQueue());
-            vector = keep(domain.openAddressVector());
             region = keep(allocate(domain, length, access));
-            endpoint = keep(domain.openEndpoint()).bind(vector).bind(queue).enable();
         } catch (RuntimeException e) {
             close();
             throw e;
         }
     }
 
-    private <T extends AutoCloseable> T keep(T object) {
+    /** {@return an end of the device's type} */
+    static End open(Device device, int window, long length, Access... access) {
+        return device.isConnected()
+                ? new ConnectedEnd(device, window, length, access)
+                : new UnconnectedEnd(device, window, length, access);
+    }
+
+    final <T extends AutoCloseable> T keep(T object) {
         opened.push(object);
         return object;
     }
@@ -51,26 +54,37 @@ final class End implements AutoCloseable {
         }
     }
 
+    /** {@return where it can be reached} */
+    abstract EndpointAddress address();
+
+    /** {@return what it says of itself to the end that it will reach} */
+    abstract byte[] introduction();
+
+    /** Lets another end reach this one, by what that says of itself. */
+    abstract void admit(byte[] introduction);
+
+    /** {@return the end at this address; something is done meanwhile, again and again} */
+    abstract Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline);
+
+    /** {@return what operations are posted with, once another end is reached} */
+    abstract Endpoint endpoint();
+
     /** {@return whether there was anything} */
     boolean poll(Completions completions) {
         return queue.poll(completions, BATCH) > 0;
     }
 
-    Peer insert(EndpointAddress address) {
-        return vector.insert(address);
+    final CompletionQueue queue() {
+        return queue;
     }
 
-    Endpoint endpoint() {
-        return endpoint;
-    }
-
-    MemoryRegion region() {
+    final MemoryRegion region() {
         return region;
     }
 
     /** Closes everything, the last opened first. */
     @Override
-    public void close() {
+    public final void close() {
         RuntimeException failure = null;
         while (!opened.isEmpty()) {
             try {

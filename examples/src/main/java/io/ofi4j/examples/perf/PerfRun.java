@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
@@ -31,6 +32,11 @@ abstract class PerfRun implements Callable<Integer> {
         safe, domain, completion
     }
 
+    /** The types of endpoints that have one-sided operations. */
+    enum EndpointChoice {
+        rdm, msg
+    }
+
     /** The models that can be asked for. */
     enum ProgressChoice {
         auto, manual
@@ -39,6 +45,10 @@ abstract class PerfRun implements Callable<Integer> {
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "The provider, as 'ofi4j info' names it. "
             + "Without it, shm with both ends in one process, tcp with two.")
     private String provider;
+
+    @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
+            description = "rdm, which takes any peer, or msg, which is " + "connected to one. Without it rdm.")
+    private EndpointChoice endpoint = EndpointChoice.rdm;
 
     @Option(names = {"-d", "--domain"}, paramLabel = "NAME", description = "The device or network interface.")
     private String domain;
@@ -151,7 +161,7 @@ abstract class PerfRun implements Callable<Integer> {
 
     private void serve(Libfabric libfabric, Device device, InetAddress address) {
         Settings settings = possible(device);
-        Terms terms = new Terms(operation(), device.info().provider(), libfabric.version(),
+        Terms terms = new Terms(operation(), device.kind(), libfabric.version(),
                 sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
                 sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
@@ -191,8 +201,9 @@ abstract class PerfRun implements Callable<Integer> {
 
     private Settings settings(List<Long> bytes) {
         String name = provider != null ? provider : server || host != null ? "tcp" : "shm";
-        return new Settings(operation(), name, Optional.ofNullable(domain), Optional.ofNullable(source),
-                Optional.ofNullable(host), bytes, optional(iterations), optional(warmUp), window, verify,
+        return new Settings(operation(), name, EndpointType.valueOf(endpoint.name().toUpperCase(Locale.ROOT)),
+                Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
+                optional(iterations), optional(warmUp), window, verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.EndpointType;
 import io.ofi4j.FabricHints;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
@@ -47,7 +48,8 @@ final class ProviderChoice {
     }
 
     private FabricHints unmodelled() {
-        FabricHints hints = FabricHints.rma().provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+        FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
+                .provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
         return settings.domain().map(hints::domain).orElse(hints);
     }
 

@@ -1,11 +1,13 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.ConnectionException;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.FrameType;
 import io.ofi4j.examples.control.PayloadWriter;
+import java.time.Duration;
 
 /** The server's end, which makes progress by itself. */
 final class RemoteTarget implements Target {
@@ -15,7 +17,7 @@ final class RemoteTarget implements Target {
     private final RemoteRegion region;
     private final Completions none = new Completions();
 
-    RemoteTarget(Connection connection, End here, Setup setup) {
+    RemoteTarget(Connection connection, End here, Setup setup, Duration timeout) {
         this.connection = connection;
         this.here = here;
         Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
@@ -23,14 +25,14 @@ final class RemoteTarget implements Target {
             throw new CommandFailure("The server at " + connection + " offers " + ready.region().length()
                     + " bytes where " + setup.regionLength() + " are needed: run the same release at both ends.");
         }
-        this.peer = insert(ready);
+        this.peer = reach(ready, timeout);
         this.region = ready.region();
     }
 
-    private Peer insert(Ready ready) {
+    private Peer reach(Ready ready, Duration timeout) {
         try {
-            return here.insert(ready.address());
-        } catch (IllegalArgumentException e) {
+            return here.reach(ready.address(), connection::watch, timeout);
+        } catch (IllegalArgumentException | ConnectionException e) {
             throw new CommandFailure("The server at " + connection + " cannot be reached: " + e.getMessage(), e);
         }
     }

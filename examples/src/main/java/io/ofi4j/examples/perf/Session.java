@@ -46,8 +46,7 @@ final class Session {
         Setup setup = Setup.decode(firstFrame().require(FrameType.SETUP));
         terms.require(setup);
         try (End opened = open(setup)) {
-            channel.send(FrameType.READY, new Ready(opened.endpoint().address(), opened.region().remote()).encode(),
-                    timeout);
+            channel.send(FrameType.READY, new Ready(opened.address(), opened.region().remote()).encode(), timeout);
             end = opened;
             lastHeard = System.nanoTime();
             while (answer(awaitFrame())) {
@@ -72,8 +71,8 @@ final class Session {
     private End open(Setup setup) throws ControlException {
         End opened = null;
         try {
-            opened = new End(device, 1, setup.regionLength(), terms.operation().remoteAccess());
-            opened.insert(setup.endpoint());
+            opened = End.open(device, 1, setup.regionLength(), terms.operation().remoteAccess());
+            opened.admit(setup.introduction());
             return opened;
         } catch (FabricException | IllegalArgumentException | CommandFailure e) {
             if (opened != null) {

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.EndpointType;
 import io.ofi4j.ProgressModel;
 import io.ofi4j.ThreadingModel;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.OptionalLong;
  *
  * @param operation what is measured
  * @param provider which provider
+ * @param endpoint which type of endpoints
  * @param domain which device, or whichever
  * @param source this side's address, or the loopback address
  * @param host where the server is, or nothing where both ends are in this process
@@ -24,7 +26,8 @@ import java.util.OptionalLong;
  * @param progress the progress model, or the fast one
  * @param timeout how long anything may take to move
  */
-public record Settings(Operation operation, String provider, Optional<String> domain, Optional<String> source,
-        Optional<String> host, List<Long> sizes, OptionalLong iterations, OptionalLong warmUp, int window,
-        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {
+public record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
+        Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations, OptionalLong warmUp,
+        int window, boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress,
+        Duration timeout) {
 }

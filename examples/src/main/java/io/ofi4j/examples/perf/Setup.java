@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.EndpointAddress;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.PayloadReader;
@@ -15,16 +14,16 @@ import io.ofi4j.examples.control.PayloadWriter;
  * @param provider over which provider
  * @param sizes how many bytes its operations have, as text
  * @param regionLength how many bytes it needs at the server
- * @param address where its endpoint is
+ * @param introduction what its endpoint says of itself
  */
 record Setup(String release, String libfabric, String operation, String provider, String sizes, long regionLength,
-        byte[] address) {
+        byte[] introduction) {
     static final int LONGEST_TEXT = 400;
     static final int LONGEST_ADDRESS = 512;
 
     PayloadWriter encode() {
         return new PayloadWriter().text(release).text(libfabric).text(operation).text(provider).text(sizes)
-                .number(regionLength).bytes(address);
+                .number(regionLength).bytes(introduction);
     }
 
     static Setup decode(Frame frame) throws ControlException {
@@ -34,10 +33,6 @@ record Setup(String release, String libfabric, String operation, String provider
                 reader.bytes(LONGEST_ADDRESS));
         reader.end();
         return setup;
-    }
-
-    EndpointAddress endpoint() {
-        return EndpointAddress.of(address);
     }
 
     /** {@return sizes as text, cut where they would be too long to be sent} */

@@ -11,7 +11,7 @@ import java.util.Optional;
  * What a server demands of clients.
  *
  * @param operation what they measure
- * @param provider over which provider
+ * @param provider over which provider, and with which endpoints
  * @param libfabric this side's libfabric
  * @param sizes how many bytes operations have, or whatever is not too much
  * @param regionLength how many bytes a client can have at most
@@ -23,7 +23,7 @@ record Terms(Operation operation, String provider, Version libfabric, Optional<L
     void require(Setup setup) throws ControlException {
         require("runs ofi4j", setup.release(), Release.VERSION, "run the same release at both ends");
         require("measures", setup.operation(), operation.toString(), "start both with the same operation");
-        require("uses provider", setup.provider(), provider, "give both the same provider (-p)");
+        require("uses provider", setup.provider(), provider, "give both the same provider (-p) and endpoints (-e)");
         if (provider.equals("shm")) {
             require("uses libfabric", setup.libfabric(), libfabric.toString(),
                     "processes that share memory need the same version");

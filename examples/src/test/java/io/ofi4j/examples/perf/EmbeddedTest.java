@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EmbeddedTest {
     static Stream<Arguments> providersAndOperations() {
@@ -55,6 +56,22 @@ class EmbeddedTest {
         double megabytes = row.get("size").getAsLong() * 1000 / row.get("nsPerOperation").getAsDouble();
         assertThat(row.get("megabytesPerSecond").getAsDouble()).isEqualTo(megabytes);
         return row;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write", "read", "inject"})
+    void everythingArrivesOverConnections(String operation) {
+        for (String provider : List.of("tcp", "sockets")) {
+            Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "-v", "-S", "0,8,63", "-I", "300", "-w",
+                    "10", "-W", "16", "--json").succeeded();
+
+            assertThat(run.lines()).hasSize(3).allSatisfy(line -> {
+                JsonObject row = requireEveryField(line);
+                assertThat(row.get("provider").getAsString()).isEqualTo(provider);
+                assertThat(row.get("endpointType").getAsString()).isEqualTo("MSG");
+                assertThat(row.get("errors").getAsLong()).isZero();
+            });
+        }
     }
 
     @Test

@@ -182,8 +182,8 @@ class HostileBytesTest {
             out.writeUTF(text); // the same format for ASCII
         }
         out.writeLong(setup.regionLength());
-        out.writeShort(setup.address().length);
-        out.write(setup.address());
+        out.writeShort(setup.introduction().length);
+        out.write(setup.introduction());
         return frame(1, 1, payload.size(), payload.toByteArray());
     }
 

@@ -47,9 +47,27 @@ class TwoProcessesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"tcp,write", "tcp,read", "tcp,inject", "sockets,write"})
+    void everythingArrivesOverAConnection(String provider, String operation) {
+        try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", "msg", "--keep")) {
+            for (int client = 0; client < 2; client++) {
+                Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "127.0.0.1", "-P", server.port(), "-v",
+                        "-S", "1,64", "-I", "200", "-w", "10", "-W", "4", "--json").succeeded();
+
+                assertThat(run.lines()).hasSize(2).allSatisfy(line -> {
+                    JsonObject row = EmbeddedTest.requireEveryField(line);
+                    assertThat(row.get("errors").getAsLong()).isZero();
+                    assertThat(row.get("endpointType").getAsString()).isEqualTo("MSG");
+                });
+            }
+        }
+    }
+
+    @ParameterizedTest
     @CsvSource(delimiter = '>', textBlock = """
             write -p shm        > write -p tcp;ofi_rxm > uses provider tcp;ofi_rxm, the server shm
             write -p shm        > read -p shm          > measures read, the server write
+            write -p tcp -e msg > write -p tcp         > uses provider tcp
             write -p shm -S 8   > write -p shm -S 16   > has sizes 16, the server 8
             """)
     void otherSettingsAreSaid(String atServer, String atClient, String words) {

@@ -1,0 +1,50 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.Endpoint;
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.Peer;
+import java.time.Duration;
+
+/** An end that reaches others by their address. */
+final class UnconnectedEnd extends End {
+    private final AddressVector vector;
+    private final Endpoint endpoint;
+
+    UnconnectedEnd(Device device, int window, long length, Access... access) {
+        super(device, window, length, access);
+        try {
+            vector = keep(device.domain().openAddressVector());
+            endpoint = keep(device.domain().openEndpoint()).bind(vector).bind(queue()).enable();
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    @Override
+    EndpointAddress address() {
+        return endpoint.address();
+    }
+
+    @Override
+    byte[] introduction() {
+        return endpoint.address().toBytes();
+    }
+
+    @Override
+    void admit(byte[] introduction) {
+        vector.insert(EndpointAddress.of(introduction));
+    }
+
+    @Override
+    Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) {
+        return vector.insert(address);
+    }
+
+    @Override
+    Endpoint endpoint() {
+        return endpoint;
+    }
+}
