@@ -54,13 +54,13 @@ public class FabricException extends RuntimeException {
 
     private static String remedy(int errno, String operation, String provider) {
         return switch (errno) {
-            case Errno.ENOMEM,
-                    Errno.EPERM ->
-                operation.startsWith("fi_mr") || errno == Errno.ENOMEM && provider.contains("verbs")
-                        ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
-                        : errno == Errno.EPERM
-                                ? " This process lacks the permission."
-                                : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.ENOMEM -> operation.startsWith("fi_mr") || provider.contains("verbs")
+                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock limit"
+                            + " ('ulimit -l unlimited')."
+                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.EPERM -> operation.startsWith("fi_mr")
+                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
+                    : " This process lacks the permission.";
             case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";

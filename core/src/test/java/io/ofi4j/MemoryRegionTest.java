@@ -360,4 +360,11 @@ class MemoryRegionTest {
             assertThat(FabricException.of(-errno, "fi_endpoint", "any").getMessage()).doesNotContain("ulimit");
         }
     }
+
+    @Test
+    void aRegistrationThatGetsNoMemoryNamesThatCauseToo() {
+        for (String call : new String[]{"fi_mr_reg", "fi_mr_regv", "fi_mr_regattr"}) {
+            assertThat(FabricException.of(-12, call, "any")).hasMessageContainingAll(call, "no memory left");
+        }
+    }
 }

@@ -35,6 +35,8 @@ class HostileBytesTest {
     /** In KiB: of a heap that fills before it is collected, and of compiled code. */
     private static final long MOST_GROWTH = 96 << 10;
     private static final int MOST_THREADS = 12;
+    /** In bytes, of what is alive on the heap: a fifth of what half of the crowd sends. */
+    private static final long MOST_HEAP_GROWTH = 512 << 10;
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
@@ -123,6 +125,22 @@ class HostileBytesTest {
         }
     }
 
+    /** The heap may have room for it, and would be full in a week. */
+    @Test
+    void whatStrangersSendIsNotKept() throws Exception {
+        try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep", "--timeout", "60")) {
+            Random random = new Random(4);
+            for (int stranger = 0; stranger < CROWD / 2; stranger++) {
+                send(server, noise(random));
+            }
+            long heap = liveHeap(server);
+            for (int stranger = 0; stranger < CROWD / 2; stranger++) {
+                send(server, noise(random));
+            }
+            assertThat(liveHeap(server)).as("bytes on the heap, after " + heap).isLessThan(heap + MOST_HEAP_GROWTH);
+        }
+    }
+
     /** One that says only that it is there is not served for ever. */
     @Test
     void whoSaysOnlyThatItIsThereIsLeft() throws Exception {
@@ -166,6 +184,16 @@ class HostileBytesTest {
             return lines.filter(line -> line.startsWith(what + ":"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
         }
+    }
+
+    /** In bytes, when garbage is collected. */
+    private static long liveHeap(Forked server) throws IOException, InterruptedException {
+        Process histogram = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                Long.toString(server.process().pid()), "GC.class_histogram").redirectErrorStream(true).start();
+        String said = new String(histogram.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(histogram.waitFor()).as(said).isZero();
+        return said.lines().filter(line -> line.startsWith("Total")).findFirst()
+                .map(line -> Long.parseLong(line.split(" +")[2])).orElseThrow(() -> new AssertionError(said));
     }
 
     private static long descriptors(Forked server) throws IOException {
