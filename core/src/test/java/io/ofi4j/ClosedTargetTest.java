@@ -62,8 +62,8 @@ class ClosedTargetTest {
         public static void main(String[] arguments) throws Throwable {
             for (int time = 0; time < TIMES; time++) {
                 try (Pair pair = new Pair("shm");
-                        MemoryRegion here = pair.domain.allocate(LARGE, Access.WRITE, Access.READ);
-                        MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+                        MemoryRegion here = pair.domain.allocate(LARGE, Access.WRITE, Access.READ)) {
+                    MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.REMOTE_READ);
                     pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
                     pair.awaitCompletions(1);
                     if (time % 2 == 0) {
