@@ -1,6 +1,9 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.NativeMemory;
+import io.ofi4j.internal.RegionStructure;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -10,13 +13,16 @@ import java.util.List;
 /**
  * What peers may still be writing to and reading from when its region is closed: providers in software look at the key when a
  * transfer begins, and copy afterwards, so that memory which is freed meanwhile is somebody else's, or a signal. Its pages go back
- * to the system at once; its addresses stay until the domain's last endpoint is closed, and cost 16 bytes a region.
+ * to the system at once; its addresses stay until the domain's last endpoint is closed, and cost 16 bytes a region. shm of libfabric 2.x
+ * also goes on asking its structure of the region what kind of memory it is; that stays as long, and costs 96 bytes.
  */
 final class LingeringMemory {
     /** Whose adapter does not touch what is no longer registered. */
     private static final String ADAPTER = "verbs";
 
     private final boolean lingers;
+    private final boolean structuresLinger;
+    private final List<Long> structures = new ArrayList<>();
     private final List<Arena> files = new ArrayList<>();
     /** Addresses and lengths. */
     private long[] ranges = new long[0];
@@ -25,6 +31,7 @@ final class LingeringMemory {
 
     LingeringMemory(FabricInfo info) {
         lingers = !info.provider().startsWith(ADAPTER);
+        structuresLinger = ShmNeighbours.concerns(info) && Libfabric.load().version().major() >= 2;
     }
 
     /** Memory that is gone for the application when an arena is closed. */
@@ -64,6 +71,26 @@ final class LingeringMemory {
         files.add(arena);
     }
 
+    /** Deregisters a region; fi_close. */
+    int deregister(Handle region, long accessBits) {
+        if (!structuresLinger || !lingers(accessBits)) {
+            return FidOps.fi_close(region);
+        }
+        RegionStructure.Closed closed = RegionStructure.close(region);
+        if (closed.memory() != 0) {
+            keep(closed.memory());
+        }
+        return closed.status();
+    }
+
+    private synchronized void keep(long structure) {
+        if (endpoints == 0) {
+            RegionStructure.free(structure);
+        } else {
+            structures.add(structure);
+        }
+    }
+
     synchronized void endpointOpened() {
         endpoints++;
     }
@@ -80,5 +107,7 @@ final class LingeringMemory {
         ranges = new long[0];
         files.forEach(Arena::close);
         files.clear();
+        structures.forEach(RegionStructure::free);
+        structures.clear();
     }
 }

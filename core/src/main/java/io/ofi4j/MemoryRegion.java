@@ -384,7 +384,7 @@ public final class MemoryRegion implements AutoCloseable {
         domain.forget(this);
         domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
-        int status = deregistered ? 0 : FidOps.fi_close(handle);
+        int status = deregistered ? 0 : domain.regions.lingering.deregister(handle, accessBits);
         RECORDER.deregistered(recording, this);
         if (counter != null) {
             counter.unbind(this);

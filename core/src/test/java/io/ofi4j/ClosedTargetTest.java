@@ -3,6 +3,11 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +35,60 @@ class ClosedTargetTest {
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(Long.parseLong(result.output().lines().toList().getLast())).as("pages more").isLessThan(20_000);
+    }
+
+    @Test
+    void whatIsFreedWithARegionMayBeSomethingElseAtOnce() {
+        Forked.Result result = Forked.run(ReusesMemory.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** shm of libfabric 2.x goes on looking into its structure of a region while peers' transfers go on. */
+    @SuppressWarnings("restricted")
+    static final class ReusesMemory {
+        private static final MethodHandle MALLOC = Linker.nativeLinker().downcallHandle(
+                Linker.nativeLinker().defaultLookup().find("malloc").orElseThrow(),
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        private static final int LARGE = 40 << 20;
+        private static final int TIMES = 6;
+        private static final int LARGEST_STRUCTURE = 256;
+        private static final int PIECES = 64;
+        private static final byte NO_KIND_OF_MEMORY = 0x5a;
+
+        private ReusesMemory() {
+        }
+
+        public static void main(String[] arguments) throws Throwable {
+            for (int time = 0; time < TIMES; time++) {
+                try (Pair pair = new Pair("shm");
+                        MemoryRegion here = pair.domain.allocate(LARGE, Access.WRITE, Access.READ)) {
+                    MemoryRegion there = pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.REMOTE_READ);
+                    pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+                    pair.awaitCompletions(1);
+                    if (time % 2 == 0) {
+                        pair.rma().write(here, 0, LARGE, pair.far, there.remote(), 0, 2);
+                    } else {
+                        pair.rma().read(here, 0, LARGE, pair.far, there.remote(), 0, 2);
+                    }
+                    pair.farQueue.progress();
+                    there.close();
+                    fillWhatWasFreed();
+                    for (int poll = 0; poll < 200; poll++) {
+                        pair.poll();
+                    }
+                }
+            }
+        }
+
+        private static void fillWhatWasFreed() throws Throwable {
+            for (long size = 8; size <= LARGEST_STRUCTURE; size += 16) {
+                for (int piece = 0; piece < PIECES; piece++) {
+                    long memory = (long) MALLOC.invokeExact(size);
+                    MemorySegment.ofAddress(memory).reinterpret(size).fill(NO_KIND_OF_MEMORY);
+                }
+            }
+        }
     }
 
     static final class ClosesMany {
