@@ -6,23 +6,27 @@ import io.ofi4j.internal.NativeMemory;
 import io.ofi4j.internal.RegionStructure;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 
 /**
  * What peers may still be writing to and reading from when its region is closed: providers in software look at the key when a
  * transfer begins, and copy afterwards, so that memory which is freed meanwhile is somebody else's, or a signal. Its pages go back
  * to the system at once; its addresses stay until the domain's last endpoint is closed, and cost 16 bytes a region. shm of libfabric 2.x
- * also goes on asking its structure of the region what kind of memory it is; that stays as long, and costs 96 bytes.
+ * also goes on asking its structure of the region what kind of memory it is; that of the latest regions stays as long.
  */
 final class LingeringMemory {
     /** Whose adapter does not touch what is no longer registered. */
     private static final String ADAPTER = "verbs";
+    /** Of about 100 bytes each; no transfer goes on while so many regions are closed. */
+    private static final int MOST_STRUCTURES = 4096;
 
     private final boolean lingers;
     private final boolean structuresLinger;
-    private final List<Long> structures = new ArrayList<>();
+    private final Queue<Long> structures = new ArrayDeque<>();
     private final List<Arena> files = new ArrayList<>();
     /** Addresses and lengths. */
     private long[] ranges = new long[0];
@@ -86,8 +90,11 @@ final class LingeringMemory {
     private synchronized void keep(long structure) {
         if (endpoints == 0) {
             RegionStructure.free(structure);
-        } else {
-            structures.add(structure);
+            return;
+        }
+        structures.add(structure);
+        if (structures.size() > MOST_STRUCTURES) {
+            RegionStructure.free(structures.remove());
         }
     }
 
