@@ -244,6 +244,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
+    int readsInFlight(Endpoint endpoint) {
+        guard.enterAsAnyone();
+        try {
+            return contexts.readsInFlight(endpoint.number);
+        } finally {
+            guard.exit();
+        }
+    }
+
     int inFlight() {
         guard.enterAsAnyone();
         try {

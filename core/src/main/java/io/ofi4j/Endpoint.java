@@ -334,7 +334,8 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
      * once; regions that wait for them are deregistered. On {@code sockets}, closing waits for them first, for two seconds at most:
-     * the provider would never take back their places in the domain, of which there are 128.
+     * the provider would never take back their places in the domain, of which there are 128. On {@code tcp} and {@code net} of
+     * libfabric 1.x, and {@code ofi_rxm} above them, it waits as long for reads, which they would free twice.
      *
      * @throws IllegalStateException if it has aliases that are open; they are named
      * @throws WrongThreadException if the threading model gives this endpoint to another thread

@@ -148,7 +148,7 @@ public final class Rma {
             if (length == 0 && emptyReadsHang) {
                 return slots.readsNothing(number, token);
             }
-            long context = contexts.acquire(token, number, local.number);
+            long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_read");

@@ -40,7 +40,7 @@ final class RmaPosting {
             if (message.localLength == 0 && emptyReadsHang && call.isRead) {
                 return slots.readsNothing(as, token);
             }
-            long context = contexts.acquire(token, as, message.regions[0].number);
+            long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
             if (context == ContextSlab.NONE) {
                 return false;
             }

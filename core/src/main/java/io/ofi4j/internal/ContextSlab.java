@@ -21,8 +21,10 @@ public final class ContextSlab {
     public static final long NONE = 0;
     /** Set in an endpoint's number where nobody wants to know that its operation went well. */
     public static final long SILENT = 1L << 62;
+    /** Set in an endpoint's number where its operation is a read. */
+    public static final long READ = 1L << 61;
     /** Endpoints and regions have numbers from 1 to this one. */
-    public static final int LARGEST_NUMBER = (1 << 30) - 1;
+    public static final int LARGEST_NUMBER = (1 << 29) - 1;
     /** How many regions beyond the first one operation may concern. */
     public static final int FURTHER = 15;
 
@@ -174,9 +176,19 @@ public final class ContextSlab {
 
     /** How many operations an endpoint has in flight. */
     public int inFlightOfEndpoint(int endpoint) {
+        return inFlightOfEndpoint(endpoint, 0);
+    }
+
+    /** How many reads an endpoint has in flight. */
+    public int readsInFlight(int endpoint) {
+        return inFlightOfEndpoint(endpoint, READ);
+    }
+
+    private int inFlightOfEndpoint(int endpoint, long mark) {
         int count = 0;
         for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
-            if (isOf(owner(context(slot)), endpoint)) {
+            long owner = owner(context(slot));
+            if (isOf(owner, endpoint) && (owner & mark) == mark) {
                 count++;
             }
         }
@@ -184,7 +196,7 @@ public final class ContextSlab {
     }
 
     private static boolean isOf(long owner, int endpoint) {
-        return owner > 0 && (owner & ~SILENT) >>> 32 == endpoint;
+        return owner > 0 && (owner & ~(SILENT | READ)) >>> 32 == endpoint;
     }
 
     /** How many operations concern a region. */
