@@ -315,6 +315,10 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
+    synchronized List<EndpointAddress> known() {
+        return List.copyOf(entries.keySet());
+    }
+
     boolean isGone() {
         return gone;
     }

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.SynchronousQueue;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -16,6 +17,77 @@ class ClosedUnderReadTest {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void anEndpointMayBeClosedWhileItReadsFromOneThatHasStopped(String provider) {
+        Forked.Result result = Forked.run(ClosesWhileTheAnswerStops.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** The other end is another thread's, and of another domain: nobody else makes progress on it. */
+    static final class ClosesWhileTheAnswerStops {
+        private static final int SIZE = 64 << 20;
+        private static final int MOST_POLLS = 2;
+
+        private record Target(EndpointAddress address, RemoteRegion region) {
+        }
+
+        private static final SynchronousQueue<Target> TARGET = new SynchronousQueue<>();
+        /** How often the other end still polls. */
+        private static final SynchronousQueue<Integer> POLLS = new SynchronousQueue<>();
+
+        private ClosesWhileTheAnswerStops() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            for (int polls = 1; polls <= MOST_POLLS; polls++) {
+                Thread other = Thread.ofPlatform().start(() -> answer(arguments[0]));
+                closeAfter(arguments[0], polls);
+                POLLS.put(0);
+                other.join();
+            }
+        }
+
+        private static void closeAfter(String provider, int polls) throws InterruptedException {
+            try (Pair pair = new Pair(TestProviders.hints(provider).threading(ThreadingModel.DOMAIN));
+                    MemoryRegion here = pair.domain.allocate(SIZE, Access.WRITE, Access.READ)) {
+                Target target = TARGET.take();
+                Peer peer = pair.vector.insert(target.address);
+                boolean[] posted = new boolean[1];
+                Waiting.YIELD.until(() -> { // connects
+                    posted[0] = posted[0] || pair.rma().tryWrite(here, 0, 8, peer, target.region, 0, 1);
+                    POLLS.offer(1);
+                    pair.pollNear();
+                    return !pair.completed.isEmpty();
+                }, Pair.DEADLINE);
+                boolean reads = pair.rma().tryRead(here, 0, SIZE, peer, target.region, 0, 2);
+                for (int poll = 0; poll < polls; poll++) {
+                    POLLS.put(1);
+                    pair.pollNear();
+                }
+                pair.endpoint.close();
+                pair.pollNear();
+                if (pair.completed.size() + pair.errors.size() != (reads ? 2 : 1)) {
+                    throw new AssertionError(pair.completed + " completed, failed: " + pair.errors);
+                }
+            }
+        }
+
+        /** Polls as often as it is told. */
+        private static void answer(String provider) {
+            try (Pair pair = new Pair(TestProviders.hints(provider).threading(ThreadingModel.DOMAIN));
+                    MemoryRegion region = pair.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+                TARGET.put(new Target(pair.endpoint.address(), region.remote()));
+                while (POLLS.take() > 0) {
+                    pair.pollNear();
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
     static final class ClosesWhileItReads {

@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The sockets of this process that are bound to an address, whoever opened them. */
+/** The sockets of this process that are bound or connected to an address, whoever opened them. */
 @SuppressWarnings("restricted")
 public final class BoundSockets {
     private static final MethodHandle GETSOCKNAME = libc("getsockname",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle GETPEERNAME = libc("getpeername",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle SHUTDOWN = libc("shutdown", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final int SHUT_RDWR = 2;
@@ -44,13 +46,22 @@ public final class BoundSockets {
      * @return how many there are, also of those that were shut down before
      */
     public static int shutdown(byte[] address) {
+        return shutdown(GETSOCKNAME, address);
+    }
+
+    /** Ends what goes in and out of those whose other end is at an address, as {@link #shutdown}. */
+    public static int shutdownConnectedTo(byte[] address) {
+        return shutdown(GETPEERNAME, address);
+    }
+
+    private static int shutdown(MethodHandle nameOf, byte[] address) {
         int count = 0;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(SOCKADDR_STORAGE_LENGTH);
             MemorySegment length = arena.allocate(JAVA_INT);
             for (int descriptor : descriptors()) {
                 length.set(JAVA_INT, 0, SOCKADDR_STORAGE_LENGTH);
-                if ((int) GETSOCKNAME.invokeExact(descriptor, name, length) == 0 && isSame(address, name)) {
+                if ((int) nameOf.invokeExact(descriptor, name, length) == 0 && isSame(address, name)) {
                     int ignored = (int) SHUTDOWN.invokeExact(descriptor, SHUT_RDWR);
                     count++;
                 }
