@@ -351,7 +351,7 @@ public final class MemoryRegion implements AutoCloseable {
             become(CLOSING);
             domain.regions.finishLater(this);
         }
-        deregistered = FidOps.fi_close(handle) == 0; // if not, it is tried again after the endpoint
+        deregistered = domain.regions.lingering.deregister(handle, accessBits) == 0; // if not, it is tried again after the endpoint
     }
 
     /**

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
@@ -21,22 +20,18 @@ import java.util.stream.Stream;
 /** The sockets of this process that are bound or connected to an address, whoever opened them. */
 @SuppressWarnings("restricted")
 public final class BoundSockets {
-    private static final MethodHandle GETSOCKNAME = libc("getsockname",
+    private static final MethodHandle GETSOCKNAME = LibC.handle("getsockname",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle GETPEERNAME = libc("getpeername",
+    private static final MethodHandle GETPEERNAME = LibC.handle("getpeername",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle SHUTDOWN = libc("shutdown", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle SHUTDOWN = LibC.handle("shutdown",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final int SHUT_RDWR = 2;
     private static final int SOCKADDR_STORAGE_LENGTH = 128;
     private static final int PORT_END = 4;
     private static final int MOST_DESCRIPTORS = 1 << 16;
 
     private BoundSockets() {
-    }
-
-    private static MethodHandle libc(String name, FunctionDescriptor descriptor) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor);
     }
 
     /**

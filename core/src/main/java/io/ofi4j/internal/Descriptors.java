@@ -7,7 +7,6 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -38,8 +37,7 @@ public final class Descriptors {
     }
 
     private static MethodHandle find(String name, MemoryLayout... arguments) {
-        return Linker.nativeLinker().downcallHandle(Linker.nativeLinker().defaultLookup().find(name).orElseThrow(),
-                FunctionDescriptor.of(JAVA_INT, arguments));
+        return LibC.handle(name, FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
     /**

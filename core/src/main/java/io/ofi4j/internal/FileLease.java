@@ -24,18 +24,13 @@ final class FileLease {
     private static final int F_WRLCK = 1;
     private static final int F_UNLCK = 2;
 
-    private static final MethodHandle OPEN = call("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
+    private static final MethodHandle OPEN = LibC.handle("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
             Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FCNTL = call("fcntl",
+    private static final MethodHandle FCNTL = LibC.handle("fcntl",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle CLOSE = LibC.handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private FileLease() {
-    }
-
-    private static MethodHandle call(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor, options);
     }
 
     /** Whether no process has it open or mapped; false, too, where this process may not know. */

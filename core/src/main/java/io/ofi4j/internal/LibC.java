@@ -2,12 +2,21 @@ package io.ofi4j.internal;
 
 import io.ofi4j.bindings.libc.libc_h;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
-/** The calls of the C library that loading and discovery need. */
+/** The calls of the C library that loading and discovery need, and handles for others. */
 @SuppressWarnings("restricted")
 final class LibC {
     private LibC() {
+    }
+
+    /** A handle for one of its functions. */
+    static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor, options);
     }
 
     /** setenv(3): Java cannot change its own environment, and libfabric reads it once. */

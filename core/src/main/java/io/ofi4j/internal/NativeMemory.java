@@ -5,18 +5,17 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** Pages of this process: mmap(2) and its like. Addresses and lengths are whole pages unless said otherwise. */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
-    private static final MethodHandle MMAP = function("mmap",
+    private static final MethodHandle MMAP = LibC.handle("mmap",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = function("munmap",
+    private static final MethodHandle MUNMAP = LibC.handle("munmap",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MADVISE = function("madvise",
+    private static final MethodHandle MADVISE = LibC.handle("madvise",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
 
     private static final long PAGE = 4096;
@@ -28,11 +27,6 @@ public final class NativeMemory {
     private static final long FAILED = -1;
 
     private NativeMemory() {
-    }
-
-    private static MethodHandle function(String name, FunctionDescriptor descriptor) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor);
     }
 
     /** How many bytes the pages have that hold so many. */

@@ -3,26 +3,20 @@ package io.ofi4j.internal;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** The memory of a provider's own structure of a region ({@code struct fid_mr} and what stands behind it), after fi_close has freed it. */
 @SuppressWarnings("restricted")
 public final class RegionStructure {
-    private static final MethodHandle MALLOC = function("malloc", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FREE = function("free", FunctionDescriptor.ofVoid(JAVA_LONG));
-    private static final MethodHandle USABLE_SIZE = function("malloc_usable_size",
+    private static final MethodHandle MALLOC = LibC.handle("malloc", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle FREE = LibC.handle("free", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle USABLE_SIZE = LibC.handle("malloc_usable_size",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
     /** The C library keeps seven freed pieces of a size for a thread, and gives out the latest first. */
     private static final int KEPT_FOR_A_THREAD = 7;
 
     private RegionStructure() {
-    }
-
-    private static MethodHandle function(String name, FunctionDescriptor descriptor) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor);
     }
 
     /** What fi_close gave, and the memory that is nobody's now, to be freed by the caller; 0 where it could not be had. */

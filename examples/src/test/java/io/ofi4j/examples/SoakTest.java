@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The short form of the soak, with faults; {@code -Dofi4j.soak.seconds=600} is the long one. Not over ofi_rxd, which on a busy
- * machine stops for good with several large transfers under way: README says so.
+ * The short form of the soak, with faults; {@code -Dofi4j.soak.seconds=600} is the long one. Not over ofi_rxd, whose
+ * transfers now and then wait for seconds until a packet is sent again.
  */
 @Timeout(1200)
 class SoakTest {
