@@ -20,7 +20,6 @@ final class ModelLifeCycle {
     private static final int[] QUEUE_SIZES = {1, 2, 3, 16, 64};
     private static final int MOST_ENDS = 5;
     private static final int MOST_REGIONS = 20;
-    private static final int LONGEST_REGION = 5000;
 
     private final ModelProgram program;
     private final ModelState state;
@@ -200,9 +199,7 @@ final class ModelLifeCycle {
                 .run(end.endpoint::enable)) {
             end.vector.prepared.add(end.transmit);
             end.counts.values().forEach(count -> count.queue = end.transmit);
-            end.enabled = true;
-            end.address = end.endpoint.address();
-            end.rma = end.endpoint.rma();
+            end.becomeEnabled();
         }
     }
 
@@ -269,7 +266,7 @@ final class ModelLifeCycle {
         region.rights = Access.bitsOf(rights);
         region.value = state.regions.size() + 1;
         region.ofCaller = program.chance(50);
-        int length = 1 + program.random.nextInt(program.chance(50) ? 64 : LONGEST_REGION);
+        int length = 1 + program.random.nextInt(program.chance(50) ? 64 : ModelMemory.longest(program.seed));
         program.note((region.ofCaller ? "register" : "allocate") + " region " + state.regions.size() + " of " + length
                 + " bytes for " + Access.setOf(region.rights) + domain(region));
         if (region.ofCaller) {
@@ -294,13 +291,11 @@ final class ModelLifeCycle {
 
     /**
      * Closes a region. Rule: memory that peers may still write to is not freed under them; software providers look at the
-     * key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it. On shm
-     * no target is closed under a transfer: a read that 2.1 refuses stays in its list for segmented transfers and is looked
-     * at again when its sender is gone (smr_progress_sar_list).
+     * key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it.
      */
     void close(Region region) {
         boolean isTarget = region.open && (region.rights & Access.REMOTE) != 0;
-        if (isTarget && (!region.ofCaller || program.isShm())) {
+        if (isTarget && !region.ofCaller) {
             return;
         }
         program.note("close region " + state.regions.indexOf(region));

@@ -11,6 +11,10 @@ import java.util.Arrays;
  */
 final class ModelMemory {
     static final int VALUES = 64;
+    /** One program in so many moves much at once: what providers cut into segments, or fetch from the sender. */
+    private static final int WITH_MUCH = 12;
+    private static final int LITTLE = 5000;
+    private static final int MUCH = 150_000;
     private static final int GUARD = 64;
     private static final byte GUARD_BYTE = 0x7e;
 
@@ -25,6 +29,11 @@ final class ModelMemory {
         this.allowed = new long[(int) bytes.byteSize()];
         bytes.fill((byte) value);
         Arrays.fill(allowed, 1L << value);
+    }
+
+    /** How many bytes a region of the program with this seed has at most. */
+    static int longest(long seed) {
+        return seed % WITH_MUCH == 0 ? MUCH : LITTLE;
     }
 
     /** Memory of the test's, with a margin. */

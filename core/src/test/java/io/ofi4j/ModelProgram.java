@@ -18,6 +18,7 @@ final class ModelProgram {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
+    final long seed;
     final Random random;
     final ModelState state = new ModelState();
     final ModelLedger ledger = new ModelLedger();
@@ -30,6 +31,7 @@ final class ModelProgram {
 
     ModelProgram(FabricInfo info, long seed, boolean isVerbose) {
         this.info = info;
+        this.seed = seed;
         this.random = new Random(seed);
         this.isVerbose = isVerbose;
         this.fabric = Libfabric.load().openFabric(info);

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The objects of one random program and what the model believes of each. */
@@ -29,6 +30,8 @@ final class ModelState {
 
     static final class Queue extends Thing {
         CompletionQueue queue;
+        /** Of every endpoint that received with it. */
+        final Set<EndpointAddress> addresses = ConcurrentHashMap.newKeySet();
     }
 
     static final class Vector extends Thing {
@@ -45,11 +48,19 @@ final class ModelState {
         boolean enabled;
         /** Whether only operations that ask for a completion give one. */
         boolean selective;
-        EndpointAddress address;
+        volatile EndpointAddress address;
         Rma rma;
         final Map<CounterEvent, Count> counts = new EnumMap<>(CounterEvent.class);
         final List<Alias> aliases = new ArrayList<>();
         final List<ModelMessage> messages = new ArrayList<>();
+
+        /** What every endpoint has from being enabled on. */
+        void becomeEnabled() {
+            enabled = true;
+            address = endpoint.address();
+            receive.addresses.add(address);
+            rma = endpoint.rma();
+        }
 
         /** Whether the endpoint can take part in a transfer. */
         boolean works() {

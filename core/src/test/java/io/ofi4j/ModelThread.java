@@ -124,6 +124,7 @@ final class ModelThread {
         } else if (shared.areEndsClosed) {
             End end = pick(shared.isOwned() ? myEnds : shared.ends);
             shared.note(name + "close endpoint " + shared.ends.indexOf(end));
+            end.open = false;
             end.endpoint.close();
         }
     }
@@ -149,8 +150,8 @@ final class ModelThread {
             end.counts.put(CounterEvent.READ, myCount);
             end.counts.put(CounterEvent.WRITE, myCount);
         }
-        end.rma = end.endpoint.enable().rma();
-        end.enabled = true;
+        end.endpoint.enable();
+        end.becomeEnabled();
         shared.ends.add(end);
     }
 
@@ -180,7 +181,7 @@ final class ModelThread {
         region.value = 1 + random.nextInt(ModelMemory.VALUES - 1);
         Access[] rights = region.ofCaller ? ALL : LOCAL; // targets live until the end
         region.rights = Access.bitsOf(rights);
-        int length = 1 + random.nextInt(random.nextBoolean() ? 64 : 5000);
+        int length = 1 + random.nextInt(random.nextBoolean() ? 64 : ModelMemory.longest(shared.seed));
         if (region.ofCaller) {
             region.memory = ModelMemory.ofCaller(shared.arena, length, region.value);
             region.region = shared.domain.register(region.memory.segment(), rights);

@@ -20,6 +20,7 @@ final class ModelThreads {
     static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
+    final long seed;
     final Domain domain;
     final AddressVector vector;
     final Arena arena = Arena.ofShared();
@@ -41,6 +42,7 @@ final class ModelThreads {
 
     ModelThreads(FabricInfo info, long seed, int threads, boolean isVerbose) {
         this.info = info;
+        this.seed = seed;
         this.isVerbose = isVerbose;
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
