@@ -2,12 +2,13 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.concurrent.SynchronousQueue;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An endpoint is closed while the answer to a large read comes in, after any number of polls. In a JVM of its own, which ofi_rxm
+ * An endpoint is closed, or its peer removed, while the answer to a large read comes in, after any number of polls. In a JVM of its own, which ofi_rxm
  * over tcp of libfabric 1.x would end.
  */
 class ClosedUnderReadTest {
@@ -15,6 +16,14 @@ class ClosedUnderReadTest {
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReads(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void aPeerMayBeRemovedWhileItIsReadFrom(String provider) {
+        Forked.Result result = Forked.run(ClosesWhileItReads.class, provider, ClosesWhileItReads.REMOVE);
 
         assertThat(result.exit()).as(result.output()).isZero();
     }
@@ -91,6 +100,8 @@ class ClosedUnderReadTest {
     }
 
     static final class ClosesWhileItReads {
+        /** Its second argument: the peer is removed before the endpoint is closed. */
+        static final String REMOVE = "remove";
         private static final int SIZE = 4 << 20;
         private static final int TIMES = 24;
         private static final int MOST_POLLS = 12;
@@ -111,6 +122,11 @@ class ClosedUnderReadTest {
                         if (poll % 2 == 1) {
                             pair.pollNear();
                         }
+                    }
+                    if (List.of(arguments).contains(REMOVE)) {
+                        pair.vector.remove(pair.far);
+                        pair.farQueue.progress();
+                        pair.pollNear();
                     }
                     pair.endpoint.close();
                     pair.pollNear();
