@@ -34,6 +34,7 @@ final class CompletionDelivery extends CompletionReader {
     int poll(CompletionHandler handler, int limit) {
         CqOps batch = first;
         int count;
+        long context;
         long token = 0;
         long flags = 0;
         long length = 0;
@@ -45,15 +46,18 @@ final class CompletionDelivery extends CompletionReader {
                 count = takeKept(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                if (found == 1 && contexts.isWanted(batch.context(0))) { // as mostly; the batch is free before the handler runs
+                if (found == -Errno.EAGAIN && !selective) { // as mostly; no region became idle then
+                    return 0;
+                }
+                if (found == 1 && contexts.isWanted(context = batch.context(0))) { // as mostly; the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
-                    token = contexts.complete(batch.context(0));
+                    token = contexts.complete(context);
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);
                 } else {
-                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
+                    count = takePlain(batch, limit, found);
                 }
             }
             if (count > 0 || count == ERROR) {

@@ -145,7 +145,7 @@ public final class Rma {
         Guard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (length == 0 && emptyReadsHang) {
+            if (emptyReadsHang && length == 0) {
                 return slots.readsNothing(number, token);
             }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);

@@ -37,7 +37,7 @@ final class RmaPosting {
         try {
             checks.requireOpen(message);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
-            if (message.localLength == 0 && emptyReadsHang && call.isRead) {
+            if (emptyReadsHang && message.localLength == 0 && call.isRead) {
                 return slots.readsNothing(as, token);
             }
             long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);

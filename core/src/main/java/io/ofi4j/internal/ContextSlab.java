@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and
- * beside each the caller's token and who is concerned. An operation's context is the address of its slot, so that a
- * completion leads back with two comparisons.
+ * for each the caller's token and who is concerned. An operation's context is an address in the slab, so that a completion
+ * leads back with two comparisons.
  *
  * <p>Plain numbers, not references, are stored per operation: no garbage-collection barrier runs on the data path.
  *
@@ -15,8 +15,6 @@ import java.util.Arrays;
 public final class ContextSlab {
     /** {@code sizeof(struct fi_context2)}, eight pointers: what providers write into. */
     static final long CONTEXT_SIZE = 64;
-    /** Two cache lines, which processors fetch together: the provider's and ours. */
-    static final long SLOT_SIZE = 2 * CONTEXT_SIZE;
     /** Instead of a context: there is none. */
     public static final long NONE = 0;
     /** Set in an endpoint's number where nobody wants to know that its operation went well. */
@@ -28,16 +26,18 @@ public final class ContextSlab {
     /** How many regions beyond the first one operation may concern. */
     public static final int FURTHER = 15;
 
-    private static final int SLOT_SHIFT = 7;
+    private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
     private static final long LOWER = (1L << 32) - 1;
     private static final long UPPER = ~LOWER;
-    private static final long TOKEN = CONTEXT_SIZE;
+    /** How many notes a slot has. */
+    private static final int NOTES = 2;
+    private static final int TOKEN = 0;
     /**
      * The endpoint's number in the upper half and the region's in the lower; or {@link #FREE}, with what was free before this
      * slot was.
      */
-    private static final long OWNER = CONTEXT_SIZE + Long.BYTES;
+    private static final int OWNER = 1;
     /** The sign: set in what stands for a free slot. */
     private static final long FREE = Long.MIN_VALUE;
     /** One more free slot. */
@@ -45,9 +45,14 @@ public final class ContextSlab {
     /** Set in the lower half of an owner where the operation concerns further regions. */
     private static final long SEVERAL = 0x8000_0000L;
 
-    /** The first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
+    /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
     private final long base;
     private final int slots;
+    /**
+     * Each slot's token and owner. In an array, because an access to native memory is ten times as much work for the compiler,
+     * which leaves calls as they are in what has become too large.
+     */
+    private final long[] notes;
     /** The further regions of operations on several, {@link #FURTHER} numbers a slot; made when first needed. */
     private int[] further;
     /** Of the slots but the first, the one to be taken next in the lower half, how many are free in the upper, and {@link #FREE}. */
@@ -60,8 +65,9 @@ public final class ContextSlab {
      * @param slots how many operations can be in flight
      */
     public ContextSlab(Arena memory, int slots) {
-        this.base = memory.allocate(slots * SLOT_SIZE, SLOT_SIZE).address();
+        this.base = memory.allocate(slots * CONTEXT_SIZE, CONTEXT_SIZE).address();
         this.slots = slots;
+        this.notes = new long[slots * NOTES];
         this.free = FREE | NO_SLOT & LOWER;
         for (int slot = slots - 1; slot >= 0; slot--) {
             release(context(slot)); // the last freed goes first: few cache lines
@@ -75,23 +81,23 @@ public final class ContextSlab {
 
     /** Takes a slot: its context, or {@link #NONE} where none is free. A region's number is at most {@link #LARGEST_NUMBER}. */
     public long acquire(long token, long endpoint, int region) {
-        long context = NativeWords.get(base, OWNER) < 0 ? base : next();
-        if (context != NONE) {
-            NativeWords.set(context, TOKEN, token);
-            NativeWords.set(context, OWNER, endpoint | region);
+        int slot = notes[OWNER] < 0 ? 0 : next();
+        if (slot == NO_SLOT) {
+            return NONE;
         }
-        return context;
+        notes[slot * NOTES + TOKEN] = token;
+        notes[slot * NOTES + OWNER] = endpoint | region;
+        return context(slot);
     }
 
-    private long next() {
+    private int next() {
         int slot = (int) free;
         if (slot == NO_SLOT) {
             timesFull++;
-            return NONE;
+        } else {
+            free = owner(slot);
         }
-        long context = context(slot);
-        free = NativeWords.get(context, OWNER);
-        return context;
+        return slot;
     }
 
     /** Notes the further regions of an operation that was just begun on one: numbers, as many as are not 0. */
@@ -105,36 +111,37 @@ public final class ContextSlab {
         int slot = slot(context);
         System.arraycopy(regions, 0, further, slot * FURTHER, count);
         Arrays.fill(further, slot * FURTHER + count, (slot + 1) * FURTHER, 0);
-        NativeWords.set(context, OWNER, owner(context) | SEVERAL);
+        notes[slot * NOTES + OWNER] |= SEVERAL;
     }
 
     /** Frees the slot of a context that is in flight. */
     public void release(long context) {
-        if (context == base) {
-            NativeWords.set(context, OWNER, FREE);
+        int slot = slot(context);
+        if (slot == 0) {
+            notes[OWNER] = FREE;
         } else {
-            NativeWords.set(context, OWNER, free);
-            free = (free & UPPER) + ONE | slot(context);
+            notes[slot * NOTES + OWNER] = free;
+            free = (free & UPPER) + ONE | slot;
         }
     }
 
     /** Whether a context is that of an operation in flight that somebody wants to know of. */
     public boolean isWanted(long context) {
-        return isOurs(context) && Long.compareUnsigned(owner(context), SILENT) < 0;
+        return isOurs(context) && Long.compareUnsigned(owner(slot(context)), SILENT) < 0;
     }
 
     /** Whether a context is that of an operation in flight, and nobody wants to know that it went well. */
     public boolean isSilent(long context) {
-        return isOurs(context) && owner(context) >= SILENT;
+        return isOurs(context) && owner(slot(context)) >= SILENT;
     }
 
     /** Whether a context is that of an operation in flight. */
     public boolean isInFlight(long context) {
-        return isOurs(context) && owner(context) > 0;
+        return isOurs(context) && owner(slot(context)) > 0;
     }
 
     private boolean isOurs(long context) {
-        return Long.compareUnsigned(Long.rotateRight(context - base, SLOT_SHIFT), slots) < 0; // in the slab, and a slot's begin
+        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and a slot's begin
     }
 
     /** Frees the slot of a context that is in flight; the token. */
@@ -146,23 +153,23 @@ public final class ContextSlab {
 
     /** The token of a context that is in flight. */
     public long token(long context) {
-        return NativeWords.get(context, TOKEN);
+        return notes[slot(context) * NOTES + TOKEN];
     }
 
-    private static long owner(long context) {
-        return NativeWords.get(context, OWNER);
+    private long owner(int slot) {
+        return notes[slot * NOTES + OWNER];
     }
 
     private long context(int slot) {
-        return base + ((long) slot << SLOT_SHIFT);
+        return base + ((long) slot << CONTEXT_SHIFT);
     }
 
     private int slot(long context) {
-        return (int) (context - base >> SLOT_SHIFT);
+        return (int) (context - base >> CONTEXT_SHIFT);
     }
 
     public int inFlight() {
-        int freeSlots = (int) (free >>> 32 & Integer.MAX_VALUE) + (owner(base) < 0 ? 1 : 0);
+        int freeSlots = (int) (free >>> 32 & Integer.MAX_VALUE) + (owner(0) < 0 ? 1 : 0);
         return slots - freeSlots;
     }
 
@@ -187,7 +194,7 @@ public final class ContextSlab {
     private int inFlightOfEndpoint(int endpoint, long mark) {
         int count = 0;
         for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
-            long owner = owner(context(slot));
+            long owner = owner(slot);
             if (isOf(owner, endpoint) && (owner & mark) == mark) {
                 count++;
             }
@@ -203,7 +210,7 @@ public final class ContextSlab {
     public int inFlightOfRegion(int region) {
         int count = 0;
         for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
-            long owner = owner(context(slot));
+            long owner = owner(slot);
             int first = (int) owner;
             if (owner > 0 && (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region))) {
                 count++;
@@ -225,10 +232,8 @@ public final class ContextSlab {
         long[] released = new long[inFlight()];
         int count = 0;
         for (int slot = 0; slot < slots; slot++) {
-            long context = context(slot);
-            if (isOf(owner(context), endpoint)) {
-                released[count++] = token(context);
-                release(context);
+            if (isOf(owner(slot), endpoint)) {
+                released[count++] = complete(context(slot));
             }
         }
         return Arrays.copyOf(released, count);

@@ -53,7 +53,8 @@ public final class CqOps {
     /** Freed by the collector: a thread may still hand out what it read while another closes the queue. */
     private final MemorySegment memory;
     private final long address;
-    private final MemorySegment read;
+    /** The function's address, as in {@link RmaOps}. */
+    private final long read;
     private final long entries;
     /** Null where entries are plain. */
     private final CqEntries further;
@@ -68,7 +69,7 @@ public final class CqOps {
     public CqOps(Handle queue, CqFormat format, int batch) {
         this.queue = queue;
         this.address = queue.address();
-        this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read");
+        this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read").address();
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
         this.criticalReads = !copiesInPolls(queue.provider());
@@ -105,8 +106,8 @@ public final class CqOps {
                 return further.read(memory, count);
             }
             return criticalReads
-                    ? (long) READ.invokeExact(read, address, entries, count)
-                    : (long) LONG_READ.invokeExact(read, address, entries, count);
+                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
+                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -120,7 +121,7 @@ public final class CqOps {
     /** fi_cq_read, whatever sources there are: with more than one entry {@link #forgetFurther} must follow. */
     public long readPlain(long count) {
         try {
-            return (long) READ.invokeExact(read, address, entries, count);
+            return (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

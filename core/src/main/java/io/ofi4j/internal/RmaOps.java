@@ -34,28 +34,32 @@ public class RmaOps {
     private static final long OPS = fid_ep.rma$offset();
 
     private final long endpoint;
-    private final MemorySegment read;
-    private final MemorySegment write;
-    private final MemorySegment injectWrite;
-    private final MemorySegment readv;
-    private final MemorySegment writev;
-    private final MemorySegment readmsg;
-    private final MemorySegment writemsg;
-    private final MemorySegment writedata;
-    private final MemorySegment injectWritedata;
+    /**
+     * The functions' addresses. Of a segment that is made for the call the compiler knows everything: it is not allocated, and
+     * class, scope and liveness are not looked at, as those of a segment that is kept would be.
+     */
+    private final long read;
+    private final long write;
+    private final long injectWrite;
+    private final long readv;
+    private final long writev;
+    private final long readmsg;
+    private final long writemsg;
+    private final long writedata;
+    private final long injectWritedata;
 
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public RmaOps(Handle endpoint) {
         this.endpoint = endpoint.address();
-        this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read");
-        this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write");
-        this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write");
-        this.readv = endpoint.require(OPS, fi_ops_rma.readv$offset(), "fi_readv");
-        this.writev = endpoint.require(OPS, fi_ops_rma.writev$offset(), "fi_writev");
-        this.readmsg = endpoint.require(OPS, fi_ops_rma.readmsg$offset(), "fi_readmsg");
-        this.writemsg = endpoint.require(OPS, fi_ops_rma.writemsg$offset(), "fi_writemsg");
-        this.writedata = endpoint.require(OPS, fi_ops_rma.writedata$offset(), "fi_writedata");
-        this.injectWritedata = endpoint.require(OPS, fi_ops_rma.injectdata$offset(), "fi_inject_writedata");
+        this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read").address();
+        this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write").address();
+        this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write").address();
+        this.readv = endpoint.require(OPS, fi_ops_rma.readv$offset(), "fi_readv").address();
+        this.writev = endpoint.require(OPS, fi_ops_rma.writev$offset(), "fi_writev").address();
+        this.readmsg = endpoint.require(OPS, fi_ops_rma.readmsg$offset(), "fi_readmsg").address();
+        this.writemsg = endpoint.require(OPS, fi_ops_rma.writemsg$offset(), "fi_writemsg").address();
+        this.writedata = endpoint.require(OPS, fi_ops_rma.writedata$offset(), "fi_writedata").address();
+        this.injectWritedata = endpoint.require(OPS, fi_ops_rma.injectdata$offset(), "fi_inject_writedata").address();
     }
 
     public long fi_write(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
@@ -68,7 +72,8 @@ public class RmaOps {
 
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
         try {
-            return (long) INJECT_WRITE.invokeExact(injectWrite, endpoint, buffer, length, peer, address, key);
+            return (long) INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer, length, peer,
+                    address, key);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -76,8 +81,8 @@ public class RmaOps {
 
     public long fi_inject_writedata(long buffer, long length, long data, long peer, long address, long key) {
         try {
-            return (long) INJECT_WRITEDATA.invokeExact(injectWritedata, endpoint, buffer, length, data, peer, address,
-                    key);
+            return (long) INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint, buffer,
+                    length, data, peer, address, key);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -87,11 +92,11 @@ public class RmaOps {
             long context) {
         try {
             if (length <= CRITICAL_LIMIT) {
-                return (long) SHORT_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
-                        address, key, context);
+                return (long) SHORT_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
+                        descriptor, data, peer, address, key, context);
             }
-            return (long) LONG_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
-                    address, key, context);
+            return (long) LONG_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
+                    descriptor, data, peer, address, key, context);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -115,15 +120,16 @@ public class RmaOps {
         return message(readmsg, message, flags);
     }
 
-    private long vector(MemorySegment function, RmaMessageStruct message, long context) {
+    private long vector(long function, RmaMessageStruct message, long context) {
         try {
             if (message.length() <= CRITICAL_LIMIT) {
-                return (long) SHORT_TRANSFER.invokeExact(function, endpoint, message.localVector(),
-                        message.descriptors(), message.localCount(), message.peer(), message.remoteAddress(),
-                        message.remoteKey(), context);
+                return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
+                        message.localVector(), message.descriptors(), message.localCount(), message.peer(),
+                        message.remoteAddress(), message.remoteKey(), context);
             }
-            return (long) LONG_TRANSFER.invokeExact(function, endpoint, message.localVector(), message.descriptors(),
-                    message.localCount(), message.peer(), message.remoteAddress(), message.remoteKey(), context);
+            return (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, message.localVector(),
+                    message.descriptors(), message.localCount(), message.peer(), message.remoteAddress(),
+                    message.remoteKey(), context);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         } finally {
@@ -131,12 +137,14 @@ public class RmaOps {
         }
     }
 
-    private long message(MemorySegment function, RmaMessageStruct message, long flags) {
+    private long message(long function, RmaMessageStruct message, long flags) {
         try {
             if (message.length() <= CRITICAL_LIMIT) {
-                return (long) SHORT_MESSAGE.invokeExact(function, endpoint, message.address(), flags);
+                return (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
+                        flags);
             }
-            return (long) LONG_MESSAGE.invokeExact(function, endpoint, message.address(), flags);
+            return (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
+                    flags);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         } finally {
@@ -144,15 +152,15 @@ public class RmaOps {
         }
     }
 
-    private long transfer(MemorySegment function, long buffer, long length, long descriptor, long peer, long address,
-            long key, long context) {
+    private long transfer(long function, long buffer, long length, long descriptor, long peer, long address, long key,
+            long context) {
         try {
             if (length <= CRITICAL_LIMIT) {
-                return (long) SHORT_TRANSFER.invokeExact(function, endpoint, buffer, length, descriptor, peer, address,
-                        key, context);
+                return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
+                        descriptor, peer, address, key, context);
             }
-            return (long) LONG_TRANSFER.invokeExact(function, endpoint, buffer, length, descriptor, peer, address, key,
-                    context);
+            return (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
+                    descriptor, peer, address, key, context);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

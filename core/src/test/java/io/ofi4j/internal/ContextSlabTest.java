@@ -46,8 +46,8 @@ class ContextSlabTest {
         assertThat(slab.isInFlight(0)).isFalse();
         assertThat(slab.isInFlight(-1)).isFalse();
         assertThat(slab.isInFlight(context + 8)).as("inside a slot").isFalse();
-        assertThat(slab.isInFlight(context - ContextSlab.SLOT_SIZE)).isFalse();
-        assertThat(slab.isInFlight(context + 4 * ContextSlab.SLOT_SIZE)).isFalse();
+        assertThat(slab.isInFlight(context - ContextSlab.CONTEXT_SIZE)).isFalse();
+        assertThat(slab.isInFlight(context + 4 * ContextSlab.CONTEXT_SIZE)).isFalse();
         slab.release(context);
         assertThat(slab.isInFlight(context)).as("a slot that is free").isFalse();
     }
@@ -79,7 +79,8 @@ class ContextSlabTest {
         }
         assertThat(contexts).hasSize(3);
         for (long context : contexts) {
-            assertThat(contexts.stream().filter(other -> Math.abs(other - context) < ContextSlab.SLOT_SIZE)).hasSize(1);
+            assertThat(contexts.stream().filter(other -> Math.abs(other - context) < ContextSlab.CONTEXT_SIZE))
+                    .hasSize(1);
         }
     }
 
