@@ -24,8 +24,8 @@ final class Contest implements AutoCloseable {
         this.provider = provider;
         this.baseline = baseline;
         try {
-            java = startJava();
-            c = startC();
+            java = startJava(javaCommand());
+            c = startC(baseline);
             Models found = null;
             String[] answer = null;
             for (Models each : Models.toTry(provider, libfabricMajor)) {
@@ -69,12 +69,16 @@ final class Contest implements AutoCloseable {
         return answer;
     }
 
-    private Worker startC() {
-        return started(new Worker("the C side of " + provider, baseline));
+    private Worker startC(List<String> command) {
+        return started(new Worker("the C side of " + provider, command));
     }
 
-    private Worker startJava() {
-        return started(new Worker("the Java side of " + provider, Jvm.command(JavaWorker.class)));
+    private Worker startJava(List<String> command) {
+        return started(new Worker("the Java side of " + provider, command));
+    }
+
+    private static List<String> javaCommand() {
+        return Jvm.command(JavaWorker.class);
     }
 
     private Worker started(Worker worker) {
@@ -96,12 +100,12 @@ final class Contest implements AutoCloseable {
 
     /** Starts a second C worker, and makes the two known to each other. */
     Worker otherC() {
-        return acquainted(c, cOpened, startC());
+        return acquainted(c, cOpened, startC(Processors.second(baseline)));
     }
 
     /** Starts a second Java worker, and makes the two known to each other. */
     Worker otherJava() {
-        return acquainted(java, javaOpened, startJava());
+        return acquainted(java, javaOpened, startJava(Processors.second(javaCommand())));
     }
 
     private Worker acquainted(Worker first, String[] opened, Worker second) {

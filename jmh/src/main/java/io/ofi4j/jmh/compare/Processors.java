@@ -1,7 +1,9 @@
 package io.ofi4j.jmh.compare;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Ties the threads that measure to a processor each, with taskset(1). Two that spin would otherwise now and then find
@@ -11,6 +13,8 @@ final class Processors {
     private static final int COUNT = Runtime.getRuntime().availableProcessors();
     private static final int MANY = 4;
     private static final int SECONDS = 5;
+    /** Where one JVM must not run on two processors, {@code scripts/verbs} says which one a second JVM may have. */
+    private static final String OTHER = System.getenv("OFI4J_OTHER_PROCESSOR");
 
     private Processors() {
     }
@@ -18,6 +22,11 @@ final class Processors {
     /** Ties the first process's thread; both sides have the same. */
     static void first(String thread) {
         tie(thread, COUNT - 1);
+    }
+
+    /** {@return the words that start a second process, where it must have a processor from its start} */
+    static List<String> second(List<String> command) {
+        return OTHER == null ? command : Stream.concat(Stream.of("taskset", "-c", OTHER), command.stream()).toList();
     }
 
     /** Ties the second process's thread, to what is probably another core. */

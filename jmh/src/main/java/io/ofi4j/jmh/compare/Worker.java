@@ -14,8 +14,10 @@ import java.util.concurrent.TimeUnit;
 
 /** A process that obeys commands, one a line, and answers each with a line; {@code main.c} describes them. */
 final class Worker implements AutoCloseable {
-    private static final int ANSWER_SECONDS = 50;
-    private static final int END_SECONDS = 10;
+    /** Where a machine is emulated, {@code scripts/verbs} sets how many times as long it takes. */
+    private static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
+    private static final int ANSWER_SECONDS = 50 * PATIENCE;
+    private static final int END_SECONDS = 10 * PATIENCE;
     private static final String GONE = "gone";
 
     private final String name;
