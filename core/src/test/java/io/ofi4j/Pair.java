@@ -141,16 +141,25 @@ final class Pair implements AutoCloseable {
 
     /** Polls both ends until the near one has completed so many operations, well or not. */
     void awaitCompletions(int count) {
+        awaitCompletions(count, DEADLINE);
+    }
+
+    private void awaitCompletions(int count, Duration deadline) {
         Waiting.YIELD.until(() -> {
             poll();
             return completed.size() + errors.size() >= count;
-        }, DEADLINE);
+        }, deadline);
     }
 
     /** Waits for one completion with that token and no error. */
     void awaitToken(long token) {
+        awaitToken(token, DEADLINE);
+    }
+
+    /** As {@link #awaitToken(long)}, of an operation that may take long. */
+    void awaitToken(long token, Duration deadline) {
         completed.clear();
-        awaitCompletions(1);
+        awaitCompletions(1, deadline);
         assertThat(errors).isEmpty();
         assertThat(completed).containsExactly(token);
     }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -13,12 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytes arrive as they were, all of them, and nothing beside them changes. */
-@Timeout(120)
+@Timeout(200)
 class TransferTest {
     private static final int GUARD = 64;
     private static final int ALL_UP_TO = 300;
     private static final int LARGEST_OF_LIST = 64 * 1024;
     private static final int LARGE = 64 * 1024 * 1024;
+    /** ofi_rxd sends 64 MiB in packets that it waits for, which takes some seconds of a processor. */
+    private static final Duration LONG = Patience.seconds(60);
 
     private final Random random = new Random(42);
 
@@ -99,16 +102,16 @@ class TransferTest {
 
             for (long done = 0; done < LARGE; done += limit) {
                 pair.rma().write(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 1);
-                pair.awaitToken(1);
+                pair.awaitToken(1, LONG);
             }
             Waiting.YIELD.until(() -> {
                 pair.poll();
                 return there.segment().mismatch(MemorySegment.ofArray(sent)) == -1;
-            }, Pair.DEADLINE);
+            }, LONG);
             here.segment().fill((byte) 0);
             for (long done = 0; done < LARGE; done += limit) {
                 pair.rma().read(here, done, Math.min(limit, LARGE - done), pair.far, there.remote(), done, 2);
-                pair.awaitToken(2);
+                pair.awaitToken(2, LONG);
             }
 
             assertThat(here.segment().mismatch(MemorySegment.ofArray(sent))).isEqualTo(-1);
