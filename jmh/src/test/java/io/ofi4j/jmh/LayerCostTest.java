@@ -1,0 +1,30 @@
+package io.ofi4j.jmh;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
+
+/** Runs each kind of work for a moment. What it measures means nothing. */
+class LayerCostTest {
+    @ParameterizedTest
+    @EnumSource(LayerCost.Work.class)
+    void bothLayersAreTimed(LayerCost.Work work) {
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        System.setOut(new PrintStream(printed, true));
+        int status;
+        try {
+            status = new CommandLine(new LayerCost()).execute("-w", work.name(), "--rounds", "3");
+        } finally {
+            System.setOut(before);
+        }
+
+        assertThat(status).isZero();
+        assertThat(printed.toString()).matches("libfabric [0-9.]+, shm, DOMAIN, " + work
+                + ": bare [0-9.]+ ns, public API [0-9.]+ ns, difference -?[0-9.]+ ns, quartiles -?[0-9.]+ to -?[0-9.]+\\R");
+    }
+}
