@@ -96,7 +96,12 @@ public final class Bench implements Callable<Integer> {
 
     /** {@return the command, ready to be executed} */
     static CommandLine commandLine() {
-        return new CommandLine(new Bench()).setExecutionExceptionHandler((failure, command, parsed) -> {
+        return withSentences(new CommandLine(new Bench()));
+    }
+
+    /** What is wrong with a command line, or cannot be done, is one sentence and an exit status. */
+    static CommandLine withSentences(CommandLine commandLine) {
+        return commandLine.setExecutionExceptionHandler((failure, command, parsed) -> {
             sentence(command, failure);
             return command.getCommandSpec().exitCodeOnExecutionException();
         }).setParameterExceptionHandler((failure, arguments) -> {

@@ -1,14 +1,18 @@
-package io.ofi4j.jmh;
+package io.ofi4j.jmh.compare;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.ThreadingModel;
-import java.util.Arrays;
+import io.ofi4j.jmh.CriticalLayer;
+import io.ofi4j.jmh.Layer;
+import io.ofi4j.jmh.PublicLayer;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * What the public API takes beyond the bare critical calls, measured in turns in one JVM: what disturbs the machine disturbs both,
@@ -32,6 +36,14 @@ public final class LayerCost implements Callable<Integer> {
         }
     }
 
+    /** What the layers can ask for. */
+    enum Threading {
+        DOMAIN, SAFE
+    }
+
+    @Spec
+    private CommandSpec spec;
+
     @Option(names = {"-p", "--provider"}, defaultValue = "shm", paramLabel = "NAME", description = "The provider.")
     private String provider;
 
@@ -41,21 +53,21 @@ public final class LayerCost implements Callable<Integer> {
 
     @Option(names = {"-t", "--threading"}, defaultValue = "DOMAIN", paramLabel = "MODEL",
             description = "DOMAIN or SAFE.")
-    private ThreadingModel threading;
+    private Threading threading;
 
     @Option(names = "--rounds", defaultValue = "1500", paramLabel = "COUNT", description = "How many slices each has.")
     private int rounds;
 
     /** A command line of its own; each kind of work wants a JVM of its own, as compilers look at what has run before. */
     public static void main(String[] arguments) {
-        System.exit(new CommandLine(new LayerCost()).setParameterExceptionHandler((wrong, ignored) -> {
-            System.err.println("bench: " + wrong.getMessage() + "; see bench --layer --help");
-            return CommandLine.ExitCode.USAGE;
-        }).execute(arguments));
+        System.exit(Bench.withSentences(new CommandLine(new LayerCost())).execute(arguments));
     }
 
     @Override
     public Integer call() {
+        if (rounds < 1) {
+            throw new ParameterException(spec.commandLine(), "--rounds takes a number from 1 on");
+        }
         CriticalLayer bare = opened(new CriticalLayer());
         PublicLayer whole = opened(new PublicLayer());
         double[] bareTimes = new double[rounds];
@@ -73,10 +85,10 @@ public final class LayerCost implements Callable<Integer> {
         whole.tearDown();
         bare.tearDown();
         System.out.printf(Locale.ROOT,
-                "libfabric %s, %s, %s, %s: bare %.1f ns, public API %.1f ns, difference %.1f ns, quartiles %.1f to %.1f%n",
-                Libfabric.load().version(), provider, threading, work, quantile(bareTimes, 0.5),
-                quantile(wholeTimes, 0.5), quantile(differences, 0.5), quantile(differences, 0.25),
-                quantile(differences, 0.75));
+                "libfabric %s, %s, threading %s, progress MANUAL, window 1, %s %d B: bare %.1f ns, public API %.1f ns, difference %.1f ns, quartiles %.1f to %.1f%n",
+                Libfabric.load().version(), provider, threading, work, Long.BYTES, Statistics.quantile(bareTimes, 0.5),
+                Statistics.quantile(wholeTimes, 0.5), Statistics.quantile(differences, 0.5),
+                Statistics.quantile(differences, 0.25), Statistics.quantile(differences, 0.75));
         return 0;
     }
 
@@ -103,11 +115,5 @@ public final class LayerCost implements Callable<Integer> {
             once.accept(layer);
         }
         return (System.nanoTime() - begin) / (double) SLICE;
-    }
-
-    private static double quantile(double[] values, double share) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[(int) (share * (sorted.length - 1))];
     }
 }
