@@ -12,26 +12,46 @@ final class CompletionDelivery extends CompletionReader {
 
     private final Domain domain;
     private final Guard guard;
-    /** The guard's. */
-    private final Thread unlocked;
     private final BlockingRead blocking;
-    private boolean selective;
 
     CompletionDelivery(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives, BlockingRead blocking) {
         super(queue, format, dataReceives);
         this.domain = queue.domain();
         this.guard = queue.guard;
-        this.unlocked = guard.unlocked();
         this.blocking = blocking;
-    }
-
-    /** Endpoints start operations that give no entry when they go well: polls that find none may free regions. */
-    void dropSilent() {
-        selective = true;
     }
 
     /** Reads completions that are there, as many as the limit says at most, and hands them to the handler; how many. */
     int poll(CompletionHandler handler, int limit) {
+        if (undisturbed != Thread.currentThread() || handler instanceof DetailedCompletionHandler) {
+            return pollInside(handler, limit);
+        }
+        long found = first.readPlain(limit);
+        if (found == -Errno.EAGAIN) { // as mostly
+            return 0;
+        }
+        long context;
+        if (found != 1 || !contexts.isWanted(context = first.context(0))) {
+            return handOut(handler, limit, found);
+        }
+        completed++;
+        handler.onCompletion(contexts.complete(context), first.flags(0), first.length(0), first.data(0));
+        finishIdleRegions();
+        return 1;
+    }
+
+    /** What an undisturbed poll has found. */
+    private int handOut(CompletionHandler handler, int limit, long found) {
+        int count = takePlain(first, limit, found);
+        if (count == 0) {
+            return 0;
+        }
+        begin(first);
+        return deliver(handler, first, count);
+    }
+
+    /** Polls where others may, or where there is more to look at. */
+    private int pollInside(CompletionHandler handler, int limit) {
         CqOps batch = first;
         int count;
         long context;
@@ -39,16 +59,13 @@ final class CompletionDelivery extends CompletionReader {
         long flags = 0;
         long length = 0;
         long data = 0;
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
-            if (attention || batch.isBusy() || handler instanceof DetailedCompletionHandler) {
+            if (isDisturbed() || handler instanceof DetailedCompletionHandler) {
                 batch = idleBatch();
                 count = takeKept(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                if (found == -Errno.EAGAIN && !selective) { // as mostly; no region became idle then
-                    return 0;
-                }
                 if (found == 1 && contexts.isWanted(context = batch.context(0))) { // as mostly; the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
@@ -57,14 +74,14 @@ final class CompletionDelivery extends CompletionReader {
                     length = batch.length(0);
                     data = batch.data(0);
                 } else {
-                    count = takePlain(batch, limit, found);
+                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
                 }
             }
             if (count > 0 || count == ERROR) {
-                batch.busy();
+                begin(batch);
             }
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
         if (count == SINGLE) {
             handler.onCompletion(token, flags, length, data);
@@ -101,7 +118,7 @@ final class CompletionDelivery extends CompletionReader {
             if (at < count) {
                 keepRest(batch, at, count);
             }
-            batch.idle();
+            end(batch);
         }
         finishIdleRegions();
         return count;
@@ -126,7 +143,7 @@ final class CompletionDelivery extends CompletionReader {
         CompletionError error;
         guard.enter();
         try {
-            batch.idle();
+            end(batch);
             error = takeError();
         } finally {
             guard.exit();

@@ -24,12 +24,21 @@ class CompletionReader {
     /** What polls hand out is read into this, tokens put in the place of contexts; contention needs more of them. */
     final CqOps first;
     /** Whether a poll must look at more than libfabric's queue: something is kept, or it must not be read. */
-    boolean attention = true;
+    private boolean attention = true;
+    /**
+     * Who may poll with no look at anything else: the owner, where nothing is locked, {@link #attention} is not needed, and nobody
+     * hands out what was read. Null where a poll must look.
+     */
+    Thread undisturbed;
+    /** Whether endpoints start operations that give no entry when they go well: polls that find none may free regions. */
+    boolean selective;
     /** How many operations were read as completed. */
     long completed;
 
     final ContextSlab contexts;
 
+    /** The guard's. */
+    final Thread unlocked;
     private final CompletionQueue queue;
     private final Handle handle;
     private final CqFormat format;
@@ -51,6 +60,7 @@ class CompletionReader {
 
     CompletionReader(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives) {
         this.queue = queue;
+        this.unlocked = queue.guard.unlocked();
         this.contexts = queue.contexts;
         this.handle = queue.handle();
         this.format = format;
@@ -73,7 +83,7 @@ class CompletionReader {
 
     void close() {
         closed = true;
-        attention = true;
+        attend();
     }
 
     /** Whether there may be something to read. */
@@ -136,11 +146,12 @@ class CompletionReader {
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
             long context = batch.context(entry);
-            boolean isSilent = contexts.isSilent(context);
-            long token = complete(context);
-            if (!isSilent) {
+            boolean isWanted = contexts.isWanted(context); // as mostly
+            if (isWanted || !contexts.isSilent(context)) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, token);
+                batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context));
+            } else {
+                contexts.complete(context);
             }
         }
         return wanted;
@@ -178,6 +189,40 @@ class CompletionReader {
 
     private void noteKept() {
         attention = closed || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
+        noteDisturbance();
+    }
+
+    private void attend() {
+        attention = true;
+        noteDisturbance();
+    }
+
+    /** Where there is a lock, any thread may come here: what it notes is the same each time. */
+    private void noteDisturbance() {
+        undisturbed = attention || selective || first.isBusy() ? null : unlocked;
+    }
+
+    /** Whether a poll cannot simply read into the first batch. */
+    boolean isDisturbed() {
+        return attention || first.isBusy();
+    }
+
+    /** Polls that find nothing may free regions from now on. */
+    void dropSilent() {
+        selective = true;
+        noteDisturbance();
+    }
+
+    /** Somebody begins to hand out what was read. */
+    void begin(CqOps batch) {
+        batch.busy();
+        noteDisturbance();
+    }
+
+    /** What was read has been handed out. */
+    void end(CqOps batch) {
+        batch.idle();
+        noteDisturbance();
     }
 
     /** Frees the slot of an operation that was begun here; its token. */
@@ -202,7 +247,7 @@ class CompletionReader {
 
     private void putAside(CompletionError error) {
         errors.add(error);
-        attention = true;
+        attend();
         RECORDER.failed(error);
     }
 
@@ -212,7 +257,7 @@ class CompletionReader {
             kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
                     batch.buffer(entry), batch.tag(entry), batch.source(entry));
         }
-        attention = true;
+        attend();
     }
 
     /** Completes an operation that has nothing to do. False where too much is kept already. */
@@ -222,7 +267,7 @@ class CompletionReader {
         }
         completed++;
         kept.add(token, flags, 0, 0, 0, 0, Peer.ADDRESS_NOT_AVAILABLE);
-        attention = true;
+        attend();
         return true;
     }
 
@@ -252,7 +297,7 @@ class CompletionReader {
             if (!isSilent) {
                 kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
                         asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
-                attention = true;
+                attend();
             }
         }
         return true;

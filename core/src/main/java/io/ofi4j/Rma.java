@@ -81,7 +81,7 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long context = contexts.acquire(token, number, local.number);
@@ -89,7 +89,7 @@ public final class Rma {
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_write");
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 
@@ -142,10 +142,10 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (emptyReadsHang && length == 0) {
+            if (length == 0 && emptyReadsHang) {
                 return slots.readsNothing(number, token);
             }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
@@ -153,7 +153,7 @@ public final class Rma {
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_read");
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 
@@ -207,14 +207,14 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 
@@ -270,7 +270,7 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long context = contexts.acquire(token, number, local.number);
@@ -278,7 +278,7 @@ public final class Rma {
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 
@@ -338,14 +338,14 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 

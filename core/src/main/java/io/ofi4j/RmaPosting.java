@@ -33,7 +33,7 @@ final class RmaPosting {
 
     /** Posts a message that was checked, if there is room; the call says how. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        Guard.enter(guard, unlocked);
+        boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.requireOpen(message);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
@@ -50,7 +50,7 @@ final class RmaPosting {
             long status = submit(message, call, context);
             return status == 0 || slots.refused(context, status, call.operation);
         } finally {
-            Guard.exit(guard, unlocked);
+            Guard.exit(guard, entered);
         }
     }
 

@@ -95,16 +95,21 @@ public final class Guard {
         return unlocked;
     }
 
-    /** As {@link #enter()}, without a look at the guard where nothing is locked. */
-    public static void enter(Guard guard, Thread unlocked) {
-        if (unlocked != Thread.currentThread()) { // one comparison where nothing is locked
-            guard.enterOtherwise();
+    /**
+     * As {@link #enter()}, without a look at the guard where nothing is locked; whether there is something to {@link #exit(Guard,
+     * boolean) exit}. In a local variable it tells the compiler which way out belongs to which way in.
+     */
+    public static boolean enter(Guard guard, Thread unlocked) {
+        if (unlocked == Thread.currentThread()) { // one comparison where nothing is locked
+            return false;
         }
+        guard.enterOtherwise();
+        return true;
     }
 
-    /** As {@link #exit()}, without a look at the guard where nothing is locked. */
-    public static void exit(Guard guard, Thread unlocked) {
-        if (unlocked == null) {
+    /** As {@link #exit()}, where there is something to exit. */
+    public static void exit(Guard guard, boolean entered) {
+        if (entered) {
             guard.exit();
         }
     }
