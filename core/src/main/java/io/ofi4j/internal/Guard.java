@@ -9,11 +9,15 @@ import java.lang.invoke.VarHandle;
  */
 public final class Guard {
     private static final VarHandle HELD;
+    private static final VarHandle NEXT;
     private static final int SPINS = 100;
+    /** How long a thread lets others get in before it; then they wait for it. */
+    private static final long PATIENCE_NANOS = 1_000_000;
 
     static {
         try {
             HELD = MethodHandles.lookup().findVarHandle(Guard.class, "held", int.class);
+            NEXT = MethodHandles.lookup().findVarHandle(Guard.class, "next", Thread.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -25,6 +29,8 @@ public final class Guard {
     private final boolean exclusive;
     private final String model;
     private int held;
+    /** Who has waited for long, and gets in before others: they could come again and again, and keep it out for seconds. */
+    private Thread next;
 
     private Guard(Thread owner, boolean exclusive, String model) {
         this.owner = owner;
@@ -55,17 +61,23 @@ public final class Guard {
 
     private void enterOtherwise() {
         checkThread();
-        if (exclusive && !HELD.compareAndSet(this, 0, 1)) {
+        if (exclusive) {
+            enterAlone();
+        }
+    }
+
+    private void enterAlone() {
+        if ((Thread) NEXT.getOpaque(this) != null || !HELD.compareAndSet(this, 0, 1)) {
             await();
         }
     }
 
     /** Enters from a thread that need not be the owner, where the model allows that; otherwise as {@link #enter}. */
     public void enterAsAnyone() {
-        if (!exclusive) {
+        if (exclusive) {
+            enterAlone();
+        } else {
             enter();
-        } else if (!HELD.compareAndSet(this, 0, 1)) {
-            await();
         }
     }
 
@@ -122,13 +134,31 @@ public final class Guard {
     }
 
     private void await() {
-        for (int spins = 0; !HELD.weakCompareAndSetAcquire(this, 0, 1); spins++) {
-            if (spins < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                Thread.yield();
+        Thread me = Thread.currentThread();
+        for (int spins = 0; spins < SPINS; spins++) {
+            if (getsIn(me)) {
+                return;
             }
+            Thread.onSpinWait();
         }
+        long begin = System.nanoTime();
+        while (!getsIn(me)) {
+            if (System.nanoTime() - begin > PATIENCE_NANOS) {
+                NEXT.compareAndSet(this, (Thread) null, me);
+            }
+            Thread.yield();
+        }
+    }
+
+    private boolean getsIn(Thread me) {
+        Thread first = (Thread) NEXT.getOpaque(this);
+        if (first != null && first != me || !HELD.weakCompareAndSetAcquire(this, 0, 1)) {
+            return false;
+        }
+        if (first == me) {
+            NEXT.setOpaque(this, (Thread) null);
+        }
+        return true;
     }
 
     private WrongThreadException wrongThread() {

@@ -1,0 +1,76 @@
+package io.ofi4j.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** One thread at a time, or one thread only, and nobody is kept out. */
+class GuardTest {
+    private static final int THREADS = 4;
+    /** Where nobody's turn came, these took up to half a minute of an idle machine. */
+    private static final int ENTRIES = 2000;
+    private static final long NANOS_INSIDE = 20_000;
+    private static final long MOST_NANOS = 20_000_000_000L;
+
+    private final Guard guard = Guard.exclusive();
+    private int inside;
+
+    /** Inside for as long as a provider's poll may take, and there again at once. */
+    private void hammer(AtomicBoolean over) {
+        while (!over.get()) {
+            guard.enter();
+            inside++;
+            long begin = System.nanoTime();
+            while (System.nanoTime() - begin < NANOS_INSIDE) {
+                Thread.onSpinWait();
+            }
+            inside--;
+            guard.exit();
+        }
+    }
+
+    @Test
+    void aThreadGetsInWhileOthersComeAgainAndAgain() throws InterruptedException {
+        AtomicBoolean over = new AtomicBoolean();
+        List<Thread> others = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            others.add(Thread.ofPlatform().start(() -> hammer(over)));
+        }
+        long begin = System.nanoTime();
+        int entries = 0;
+        int together = 0;
+
+        while (entries < ENTRIES && System.nanoTime() - begin < MOST_NANOS) {
+            guard.enter();
+            together += inside;
+            guard.exit();
+            entries++;
+        }
+        over.set(true);
+        for (Thread other : others) {
+            other.join();
+        }
+
+        assertThat(together).isZero();
+        assertThat(entries).isEqualTo(ENTRIES);
+    }
+
+    @Test
+    void onlyTheOwnerGetsIn() throws InterruptedException {
+        Guard owned = Guard.owned("DOMAIN");
+        Throwable[] thrown = new Throwable[1];
+
+        Thread.ofPlatform().start(() -> {
+            try {
+                owned.enter();
+            } catch (WrongThreadException e) {
+                thrown[0] = e;
+            }
+        }).join();
+
+        assertThat(thrown[0]).hasMessageContaining("ThreadingModel.SAFE");
+    }
+}
