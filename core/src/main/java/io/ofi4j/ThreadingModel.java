@@ -11,7 +11,7 @@ package io.ofi4j;
 public enum ThreadingModel {
     /** Whatever the provider prefers. This library then behaves as with {@link #SAFE}. */
     UNSPECIFIED(0),
-    /** Any thread may call anything at any time. */
+    /** Any thread may call anything at any time. One at a time gets into a queue; who has waited for a millisecond goes next. */
     SAFE(1),
     /** Calls on one object are serialised; this library does it. */
     FID(2),
