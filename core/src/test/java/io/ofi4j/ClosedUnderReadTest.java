@@ -21,6 +21,14 @@ class ClosedUnderReadTest {
     }
 
     @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void anEndpointMayBeClosedWhileItReadsThoughNobodyTakesWhatItsQueueKeeps(String provider) {
+        Forked.Result result = Forked.run(ClosesWhileItsQueueIsFull.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
     void aPeerMayBeRemovedWhileItIsReadFrom(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider, ClosesWhileItReads.REMOVE);
@@ -133,6 +141,36 @@ class ClosedUnderReadTest {
                     if (pair.completed.size() + pair.errors.size() != 2) {
                         throw new AssertionError(pair.completed + " completed, failed: " + pair.errors);
                     }
+                }
+            }
+        }
+    }
+
+    static final class ClosesWhileItsQueueIsFull {
+        private static final int SIZE = 4 << 20;
+        private static final int TIMES = 8;
+
+        private ClosesWhileItsQueueIsFull() {
+        }
+
+        public static void main(String[] arguments) {
+            for (int time = 0; time < TIMES; time++) {
+                try (Pair pair = new Pair(TestProviders.hints(arguments[0]),
+                        CompletionQueueAttributes.defaults().size(1));
+                        MemoryRegion here = pair.domain.allocate(SIZE, Access.WRITE, Access.READ);
+                        MemoryRegion there = pair.domain.allocate(SIZE, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+                    pair.rma().write(here, 0, 8, pair.far, there.remote(), 0, 1);
+                    Waiting.YIELD.until(() -> {
+                        pair.farQueue.progress();
+                        pair.queue.progress();
+                        return pair.queue.operationsInFlight() == 0;
+                    }, Pair.DEADLINE);
+                    pair.rma().read(here, 0, SIZE, pair.far, there.remote(), 0, 2);
+                    for (int poll = 0; poll < time; poll++) {
+                        pair.farQueue.progress();
+                    }
+                    pair.endpoint.close();
+                    pair.awaitCompletions(2);
                 }
             }
         }
