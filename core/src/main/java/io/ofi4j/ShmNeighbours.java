@@ -29,6 +29,11 @@ final class ShmNeighbours {
     private final Map<EndpointAddress, List<Peer>> peers = new HashMap<>();
     private final Set<EndpointAddress> closed = new HashSet<>();
     private final List<Kept> kept = new ArrayList<>();
+    /**
+     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: it knows them, and its next
+     * endpoint looks into their memory, though nobody inserted them.
+     */
+    private final Map<AddressVector, Set<EndpointAddress>> writers = new HashMap<>();
 
     /** The memory of a closed endpoint, and those who may look into it. */
     private record Kept(ShmMapping mapping, Set<AddressVector> vectors) {
@@ -68,6 +73,7 @@ final class ShmNeighbours {
     synchronized void closing(AddressVector vector) {
         peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
         peers.values().removeIf(List::isEmpty);
+        writers.remove(vector);
     }
 
     synchronized void closed(AddressVector vector) {
@@ -85,6 +91,7 @@ final class ShmNeighbours {
         List<Peer> known;
         Set<CompletionQueue> queues = new LinkedHashSet<>();
         Map<Endpoint, EndpointAddress> neighbours;
+        noteWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
         synchronized (this) {
             known = peers.getOrDefault(endpoint.address(), List.of());
             peers.remove(endpoint.address());
@@ -97,15 +104,36 @@ final class ShmNeighbours {
         boolean othersLookIn = queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         boolean isQuiet = awaitQuiet(queues);
+        noteWriters(endpoint);
         Set<AddressVector> vectors = vectorsThatKnow(endpoint, known, neighbours);
         for (AddressVector vector : vectors) {
             if (vector.domain().guard.admits(Thread.currentThread())) {
                 vector.forget(endpoint.address());
+            } else {
+                othersLookIn = true;
             }
         }
         if ((othersLookIn || !isQuiet) && file != null) {
             keep(file, vectors);
         }
+    }
+
+    private void noteWriters(Endpoint endpoint) {
+        Map<Endpoint, EndpointAddress> others;
+        synchronized (this) {
+            others = new LinkedHashMap<>(open);
+        }
+        others.keySet().removeIf(other -> other == endpoint || !other.vector().knows(endpoint.address()));
+        synchronized (this) {
+            others.keySet().retainAll(open.keySet());
+            writers.computeIfAbsent(endpoint.vector(), key -> new HashSet<>()).addAll(others.values());
+        }
+    }
+
+    /** The vectors that one who closes may have written to, though the endpoint there is closed. */
+    private synchronized List<AddressVector> writtenTo(EndpointAddress writer) {
+        return writers.entrySet().stream().filter(entry -> entry.getValue().remove(writer)).map(Map.Entry::getKey)
+                .toList();
     }
 
     private synchronized void keep(Path file, Set<AddressVector> vectors) {
@@ -116,10 +144,11 @@ final class ShmNeighbours {
     }
 
     /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
-    private static Set<AddressVector> vectorsThatKnow(Endpoint endpoint, List<Peer> known,
+    private Set<AddressVector> vectorsThatKnow(Endpoint endpoint, List<Peer> known,
             Map<Endpoint, EndpointAddress> neighbours) {
         Set<AddressVector> vectors = new LinkedHashSet<>();
         known.forEach(peer -> vectors.add(peer.vector));
+        vectors.addAll(writtenTo(endpoint.address()));
         neighbours.forEach((neighbour, address) -> {
             if (endpoint.vector().knows(address)) {
                 vectors.add(neighbour.vector());

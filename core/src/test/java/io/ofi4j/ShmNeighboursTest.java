@@ -33,6 +33,12 @@ class ShmNeighboursTest {
         survives(ReadsOfAnotherThread.class);
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void anEndpointIsOpenedWithAVectorWhoseOnlyEndpointWasWrittenToByOneThatIsClosed(ThreadingModel model) {
+        survives(OpensAfterBothAreClosed.class, model.name());
+    }
+
     private static void survives(Class<?> main, String... arguments) {
         Forked.Result result = Forked.run(main, arguments);
 
@@ -100,6 +106,32 @@ class ShmNeighboursTest {
                 pair.pollNear();
             }
             check(pair, posted);
+        }
+    }
+
+    /** The vector knows the one that wrote though nobody inserted it, and outlives the endpoint that was written to. */
+    static final class OpensAfterBothAreClosed {
+        private OpensAfterBothAreClosed() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.valueOf(arguments[0])));
+                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.WRITE, Access.REMOTE_WRITE);
+                    AddressVector vector = pair.domain.openAddressVector()) {
+                Endpoint written = pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable();
+                Peer peer = pair.vector.insert(written.address());
+                Endpoint writer = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                boolean[] posted = new boolean[1];
+                Waiting.YIELD.until(() -> {
+                    posted[0] = posted[0] || writer.rma().tryWrite(region, 0, LENGTH, peer, region.remote(), 0, 0);
+                    pair.poll();
+                    return !pair.completed.isEmpty();
+                }, Pair.DEADLINE);
+                written.close();
+                writer.close();
+                // its memory comes where the first one's was, and not where the second one's was
+                pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable().close();
+            }
         }
     }
 
