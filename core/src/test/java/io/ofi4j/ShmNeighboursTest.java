@@ -22,6 +22,9 @@ class ShmNeighboursTest {
     private static final int POLLS = 1000;
     private static final int LENGTH = 64;
 
+    private record Target(EndpointAddress address, RemoteRegion region) {
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
     void anEndpointIsClosedWhoseNeighbourReadsOfAClosedRegion(ThreadingModel model) {
@@ -35,8 +38,13 @@ class ShmNeighboursTest {
 
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
-    void anEndpointIsOpenedWithAVectorWhoseOnlyEndpointWasWrittenToByOneThatIsClosed(ThreadingModel model) {
+    void anEndpointIsOpenedWithAVectorWhoseOnlyEndpointWasReadFromByOneThatIsClosed(ThreadingModel model) {
         survives(OpensAfterBothAreClosed.class, model.name());
+    }
+
+    @Test
+    void anEndpointIsOpenedByAThreadWhoseVectorKnowsOneThatAnotherThreadHasClosed() {
+        survives(OpensAfterAnotherThreadHasClosed.class);
     }
 
     private static void survives(Class<?> main, String... arguments) {
@@ -63,9 +71,13 @@ class ShmNeighboursTest {
 
     /** Afterwards the two ends know each other. */
     private static void readOnce(Pair pair, MemoryRegion region, Peer peer, RemoteRegion remote) {
+        readOnce(pair, pair.rma(), region, peer, remote);
+    }
+
+    private static void readOnce(Pair pair, Rma rma, MemoryRegion region, Peer peer, RemoteRegion remote) {
         boolean[] posted = new boolean[1];
         Waiting.YIELD.until(() -> {
-            posted[0] = posted[0] || pair.rma().tryRead(region, 0, LENGTH, peer, remote, 0, 0);
+            posted[0] = posted[0] || rma.tryRead(region, 0, LENGTH, peer, remote, 0, 0);
             pair.poll();
             return !pair.completed.isEmpty();
         }, Pair.DEADLINE);
@@ -109,36 +121,76 @@ class ShmNeighboursTest {
         }
     }
 
-    /** The vector knows the one that wrote though nobody inserted it, and outlives the endpoint that was written to. */
+    /** The vector knows the reader though nobody inserted it, and outlives the endpoint that was read from. */
     static final class OpensAfterBothAreClosed {
         private OpensAfterBothAreClosed() {
         }
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.valueOf(arguments[0])));
-                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.WRITE, Access.REMOTE_WRITE);
+                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_READ);
                     AddressVector vector = pair.domain.openAddressVector()) {
-                Endpoint written = pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable();
-                Peer peer = pair.vector.insert(written.address());
-                Endpoint writer = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
-                boolean[] posted = new boolean[1];
-                Waiting.YIELD.until(() -> {
-                    posted[0] = posted[0] || writer.rma().tryWrite(region, 0, LENGTH, peer, region.remote(), 0, 0);
-                    pair.poll();
-                    return !pair.completed.isEmpty();
-                }, Pair.DEADLINE);
-                written.close();
-                writer.close();
+                Endpoint target = pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable();
+                Peer peer = pair.vector.insert(target.address());
+                Endpoint reader = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                readOnce(pair, reader.rma(), region, peer, region.remote());
+                target.close();
+                reader.close();
                 // its memory comes where the first one's was, and not where the second one's was
                 pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable().close();
             }
         }
     }
 
-    static final class ReadsOfAnotherThread {
-        private record Target(EndpointAddress address, RemoteRegion region) {
+    /** The thread that closes may not touch the other's vector, which has no endpoint then. */
+    static final class OpensAfterAnotherThreadHasClosed {
+        private static final SynchronousQueue<Target> TARGET = new SynchronousQueue<>();
+        private static final CountDownLatch READ = new CountDownLatch(1);
+        private static final CountDownLatch TARGET_CLOSED = new CountDownLatch(1);
+        private static final CountDownLatch READER_CLOSED = new CountDownLatch(1);
+
+        private OpensAfterAnotherThreadHasClosed() {
         }
 
+        public static void main(String[] arguments) throws InterruptedException {
+            Thread other = Thread.ofPlatform().start(OpensAfterAnotherThreadHasClosed::openAgain);
+            try (Pair pair = new Pair(ReadsOfAnotherThread.hints());
+                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.READ)) {
+                Target target = TARGET.take();
+                Peer peer = pair.vector.insert(target.address);
+                Endpoint reader = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable();
+                readOnce(pair, reader.rma(), region, peer, target.region);
+                READ.countDown();
+                TARGET_CLOSED.await();
+                reader.close();
+            }
+            READER_CLOSED.countDown(); // what is opened next is mapped where the pair was, and not where the reader was
+            other.join();
+        }
+
+        private static void openAgain() {
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(ReadsOfAnotherThread.hints()));
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    MemoryRegion region = domain.allocate(LENGTH, Access.REMOTE_READ);
+                    AddressVector vector = domain.openAddressVector()) {
+                Endpoint first = domain.openEndpoint().bind(vector).bind(queue).enable();
+                TARGET.put(new Target(first.address(), region.remote()));
+                Waiting.YIELD.until(() -> {
+                    queue.progress();
+                    return READ.getCount() == 0;
+                }, Pair.DEADLINE);
+                first.close();
+                TARGET_CLOSED.countDown();
+                READER_CLOSED.await();
+                domain.openEndpoint().bind(vector).bind(queue).enable().close();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    static final class ReadsOfAnotherThread {
         private static final SynchronousQueue<Target> TARGET = new SynchronousQueue<>();
         private static final CountDownLatch CONNECTED = new CountDownLatch(1);
         private static final CountDownLatch POSTED = new CountDownLatch(1);
