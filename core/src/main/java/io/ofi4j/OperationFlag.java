@@ -22,7 +22,10 @@ public enum OperationFlag {
     INJECT_COMPLETE(26),
     /** The completion says that the operation no longer depends on this side. */
     TRANSMIT_COMPLETE(27),
-    /** The completion says that the bytes are in the peer's memory. */
+    /**
+     * The completion says that the bytes are in the peer's memory. Over shm of libfabric 1.x it never comes for a write of no
+     * bytes, which is refused with an {@link UnsupportedOperationException}.
+     */
     DELIVERY_COMPLETE(28),
     /** The completion says that the bytes are persistent there; needs {@link Capability#RMA_PMEM}. */
     COMMIT_COMPLETE(30);

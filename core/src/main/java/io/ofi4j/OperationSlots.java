@@ -34,6 +34,21 @@ final class OperationSlots {
         return endpoint.info().provider().contains("ofi_rxd");
     }
 
+    /**
+     * Whether a write of no bytes never completes where its flags say DELIVERY_COMPLETE: shm of libfabric 1.x cuts such a write
+     * into pieces, here into none.
+     */
+    boolean emptyWritesHang(long flags) {
+        return (flags & OperationFlag.DELIVERY_COMPLETE.bit()) != 0 && ShmNeighbours.concerns(endpoint.info())
+                && Libfabric.load().version().major() < 2;
+    }
+
+    UnsupportedOperationException emptyWriteHangs() {
+        return new UnsupportedOperationException(
+                "a write of no bytes with DELIVERY_COMPLETE never completes over shm of"
+                        + " libfabric 1.x: leave the flag or the write out, or install libfabric 2");
+    }
+
     /** Completes a read of no bytes; false for want of room. */
     boolean readsNothing(long number, long token) {
         return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);

@@ -36,6 +36,7 @@ public final class Rma {
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
+    private final boolean emptyWritesHang;
     private final RmaPosting posting;
 
     Rma(Endpoint endpoint, RmaOps ops) {
@@ -48,6 +49,7 @@ public final class Rma {
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
         this.emptyReadsHang = slots.emptyReadsHang();
+        this.emptyWritesHang = slots.emptyWritesHang(endpoint.info().transmit().operationFlags());
         this.posting = new RmaPosting(endpoint, ops, checks, slots);
     }
 
@@ -84,6 +86,9 @@ public final class Rma {
         boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0 && emptyWritesHang) {
+                throw slots.emptyWriteHangs();
+            }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
@@ -273,6 +278,9 @@ public final class Rma {
         boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0 && emptyWritesHang) {
+                throw slots.emptyWriteHangs();
+            }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,

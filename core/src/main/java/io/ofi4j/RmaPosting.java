@@ -18,6 +18,7 @@ final class RmaPosting {
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
+    private final boolean emptyWritesHang;
 
     RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, OperationSlots slots) {
         this.endpoint = endpoint;
@@ -29,6 +30,7 @@ final class RmaPosting {
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
         this.emptyReadsHang = slots.emptyReadsHang();
+        this.emptyWritesHang = slots.emptyWritesHang(endpoint.info().transmit().operationFlags());
     }
 
     /** Posts a message that was checked, if there is room; the call says how. */
@@ -39,6 +41,10 @@ final class RmaPosting {
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
             if (emptyReadsHang && message.localLength == 0 && call.isRead) {
                 return slots.readsNothing(as, token);
+            }
+            if (message.localLength == 0 && !call.isRead
+                    && (call.hasFlags ? slots.emptyWritesHang(message.flags) : emptyWritesHang)) {
+                throw slots.emptyWriteHangs();
             }
             long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
             if (context == ContextSlab.NONE) {

@@ -225,6 +225,10 @@ final class ModelPosts {
         return expect.refused(!message.isComplete(), IllegalStateException.class)
                 .refused(!message.hasRights(kind), IllegalArgumentException.class)
                 .refused(inject && message.length() > message.from.rma.injectSize(), IllegalArgumentException.class)
+                .refused(!kind.isRead() && message.length() == 0
+                        && message.flags.contains(OperationFlag.DELIVERY_COMPLETE)
+                        && message.from.endpoint.info().provider().equals("shm")
+                        && Libfabric.load().version().major() < 2, UnsupportedOperationException.class)
                 .refused(kind.isRead() && (inject || message.flags.contains(OperationFlag.REMOTE_CQ_DATA)),
                         IllegalArgumentException.class)
                 .refused(isVector && (!message.flags.isEmpty() || message.remotes.size() != 1),

@@ -238,6 +238,47 @@ class RmaCallsTest {
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
+    void aWriteOfNoBytesIsDeliveredOrRefused(String provider) {
+        boolean hangs = provider.equals("shm") && Libfabric.load().version().major() < 2;
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
+                    .flags(OperationFlag.DELIVERY_COMPLETE);
+            if (hangs) {
+                assertThatThrownBy(() -> message.write(1)).isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("no bytes");
+                assertThat(pair.queue.operationsInFlight()).isZero();
+            } else {
+                message.write(1);
+                pair.awaitToken(1);
+            }
+        }
+    }
+
+    @Test
+    void writesOfNoBytesThatShmWouldDeliverByDefaultAreRefusedWhereTheyNeverComplete() {
+        boolean hangs = Libfabric.load().version().major() < 2;
+        try (Pair pair = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
+            List<Runnable> writes = List.of(() -> pair.rma().write(source, 0, 0, pair.far, target.remote(), 0, 1),
+                    () -> pair.rma().writeData(source, 0, 0, 2, pair.far, target.remote(), 0, 1),
+                    () -> message.writeVector(1));
+            for (Runnable write : writes) {
+                if (hangs) {
+                    assertThatThrownBy(write::run).isInstanceOf(UnsupportedOperationException.class);
+                } else {
+                    write.run();
+                    pair.awaitToken(1);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {
             RmaMessage message = pair.rma().message();
