@@ -11,11 +11,17 @@ final class OperationSlots {
     private final Endpoint endpoint;
     private final TransferChecks checks;
     private final CompletionQueue queue;
+    /** Of operations without flags of their own. */
+    private final long defaultFlags;
+    /** shm of libfabric 1.x cuts a write that is to be delivered into pieces, and one of no bytes into none. */
+    private final boolean emptyDeliveriesHang;
 
     OperationSlots(Endpoint endpoint, TransferChecks checks) {
         this.endpoint = endpoint;
         this.checks = checks;
         this.queue = endpoint.transmitQueue();
+        this.defaultFlags = endpoint.info().transmit().operationFlags();
+        this.emptyDeliveriesHang = ShmNeighbours.concerns(endpoint.info()) && Libfabric.load().version().major() < 2;
     }
 
     /** The endpoint's number, which says whether operations with such flags give an entry. */
@@ -34,19 +40,18 @@ final class OperationSlots {
         return endpoint.info().provider().contains("ofi_rxd");
     }
 
-    /**
-     * Whether a write of no bytes never completes where its flags say DELIVERY_COMPLETE: shm of libfabric 1.x cuts such a write
-     * into pieces, here into none.
-     */
-    boolean emptyWritesHang(long flags) {
-        return (flags & OperationFlag.DELIVERY_COMPLETE.bit()) != 0 && ShmNeighbours.concerns(endpoint.info())
-                && Libfabric.load().version().major() < 2;
+    /** As {@link #requireEmptyWriteCompletes(long)}, of a write without flags of its own. */
+    void requireEmptyWriteCompletes() {
+        requireEmptyWriteCompletes(defaultFlags);
     }
 
-    UnsupportedOperationException emptyWriteHangs() {
-        return new UnsupportedOperationException(
-                "a write of no bytes with DELIVERY_COMPLETE never completes over shm of"
-                        + " libfabric 1.x: leave the flag or the write out, or install libfabric 2");
+    /** @throws UnsupportedOperationException if a write of no bytes with such flags never completes */
+    void requireEmptyWriteCompletes(long flags) {
+        if (emptyDeliveriesHang && (flags & OperationFlag.DELIVERY_COMPLETE.bit()) != 0) {
+            throw new UnsupportedOperationException(
+                    "a write of no bytes with DELIVERY_COMPLETE never completes over shm of"
+                            + " libfabric 1.x: leave the flag or the write out, or install libfabric 2");
+        }
     }
 
     /** Completes a read of no bytes; false for want of room. */

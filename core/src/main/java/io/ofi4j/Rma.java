@@ -36,7 +36,6 @@ public final class Rma {
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
-    private final boolean emptyWritesHang;
     private final RmaPosting posting;
 
     Rma(Endpoint endpoint, RmaOps ops) {
@@ -49,7 +48,6 @@ public final class Rma {
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
         this.emptyReadsHang = slots.emptyReadsHang();
-        this.emptyWritesHang = slots.emptyWritesHang(endpoint.info().transmit().operationFlags());
         this.posting = new RmaPosting(endpoint, ops, checks, slots);
     }
 
@@ -77,6 +75,8 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE} by default
      * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
@@ -86,8 +86,8 @@ public final class Rma {
         boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0 && emptyWritesHang) {
-                throw slots.emptyWriteHangs();
+            if (length == 0) {
+                slots.requireEmptyWriteCompletes();
             }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
@@ -112,6 +112,8 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
      *         length is above {@link #maximumMessageSize}
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE} by default
      * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
@@ -267,7 +269,8 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
      *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws UnsupportedOperationException if the provider carries no data, or, as shm of libfabric 1.x, would never
+     *         complete it: no bytes, and {@link OperationFlag#DELIVERY_COMPLETE} by default
      * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
@@ -278,8 +281,8 @@ public final class Rma {
         boolean entered = Guard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0 && emptyWritesHang) {
-                throw slots.emptyWriteHangs();
+            if (length == 0) {
+                slots.requireEmptyWriteCompletes();
             }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
@@ -306,7 +309,8 @@ public final class Rma {
      * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
      * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
      *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data
+     * @throws UnsupportedOperationException if the provider carries no data, or, as shm of libfabric 1.x, would never
+     *         complete it: no bytes, and {@link OperationFlag#DELIVERY_COMPLETE} by default
      * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses

@@ -196,6 +196,8 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE}
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -213,6 +215,8 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE}
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -264,6 +268,8 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE}
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -282,6 +288,8 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
+     *         {@link OperationFlag#DELIVERY_COMPLETE}
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */

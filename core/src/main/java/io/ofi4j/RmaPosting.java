@@ -18,7 +18,6 @@ final class RmaPosting {
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
-    private final boolean emptyWritesHang;
 
     RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, OperationSlots slots) {
         this.endpoint = endpoint;
@@ -30,7 +29,6 @@ final class RmaPosting {
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
         this.emptyReadsHang = slots.emptyReadsHang();
-        this.emptyWritesHang = slots.emptyWritesHang(endpoint.info().transmit().operationFlags());
     }
 
     /** Posts a message that was checked, if there is room; the call says how. */
@@ -42,9 +40,8 @@ final class RmaPosting {
             if (emptyReadsHang && message.localLength == 0 && call.isRead) {
                 return slots.readsNothing(as, token);
             }
-            if (message.localLength == 0 && !call.isRead
-                    && (call.hasFlags ? slots.emptyWritesHang(message.flags) : emptyWritesHang)) {
-                throw slots.emptyWriteHangs();
+            if (message.localLength == 0 && !call.isRead) {
+                requireEmptyWriteCompletes(message, call);
             }
             long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
             if (context == ContextSlab.NONE) {
@@ -57,6 +54,14 @@ final class RmaPosting {
             return status == 0 || slots.refused(context, status, call.operation);
         } finally {
             Guard.exit(guard, entered);
+        }
+    }
+
+    private void requireEmptyWriteCompletes(RmaMessage message, RmaMessage.Call call) {
+        if (call.hasFlags) {
+            slots.requireEmptyWriteCompletes(message.flags);
+        } else {
+            slots.requireEmptyWriteCompletes();
         }
     }
 

@@ -104,7 +104,7 @@ final class ShmNeighbours {
         boolean othersLookIn = queues.removeIf(queue -> !queue.guard.admitsAnyone(Thread.currentThread()));
         queues.forEach(CompletionQueue::drain); // who entered before now has posted, who enters after is refused
         boolean isQuiet = awaitQuiet(queues);
-        noteWriters(endpoint);
+        noteWriters(endpoint); // those that have inserted it since, too: now nobody can any more
         Set<AddressVector> vectors = vectorsThatKnow(endpoint, known, neighbours);
         for (AddressVector vector : vectors) {
             if (vector.domain().guard.admits(Thread.currentThread())) {
@@ -118,6 +118,7 @@ final class ShmNeighbours {
         }
     }
 
+    /** Notes the open endpoints that may have written to one that is about to be closed. */
     private void noteWriters(Endpoint endpoint) {
         Map<Endpoint, EndpointAddress> others;
         synchronized (this) {

@@ -52,7 +52,7 @@ final class UnfinishedOperations {
     private static boolean await(Endpoint endpoint, IntSupplier inFlight) {
         return Waiting.YIELD.tryUntil(() -> {
             endpoint.domain.queues.progress(); // the other end of a transfer may be this thread's, too
-            endpoint.transmitQueue().drain(); // that makes none where much is kept already
+            endpoint.transmitQueue().drain(); // whatever it keeps already, which stops the progress above
             return inFlight.getAsInt() == 0;
         }, PATIENCE);
     }

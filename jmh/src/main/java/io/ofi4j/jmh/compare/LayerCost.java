@@ -84,7 +84,7 @@ public final class LayerCost implements Callable<Integer> {
         }
         whole.tearDown();
         bare.tearDown();
-        System.out.printf(Locale.ROOT,
+        spec.commandLine().getOut().printf(Locale.ROOT,
                 "libfabric %s, %s, threading %s, progress MANUAL, window 1, %s %d B: bare %.1f ns, public API %.1f ns, difference %.1f ns, quartiles %.1f to %.1f%n",
                 Libfabric.load().version(), provider, threading, work, Long.BYTES, Statistics.quantile(bareTimes, 0.5),
                 Statistics.quantile(wholeTimes, 0.5), Statistics.quantile(differences, 0.5),

@@ -2,8 +2,6 @@ package io.ofi4j.jmh.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,15 +14,10 @@ class LayerCostTest {
     @ParameterizedTest
     @EnumSource(LayerCost.Work.class)
     void bothLayersAreTimed(LayerCost.Work work) {
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        System.setOut(new PrintStream(printed, true));
-        int status;
-        try {
-            status = new CommandLine(new LayerCost()).execute("-w", work.name(), "--rounds", "3");
-        } finally {
-            System.setOut(before);
-        }
+        StringWriter printed = new StringWriter();
+        CommandLine command = new CommandLine(new LayerCost()).setOut(new PrintWriter(printed));
+
+        int status = command.execute("-w", work.name(), "--rounds", "3");
 
         assertThat(status).isZero();
         assertThat(printed.toString()).matches("libfabric [0-9.]+, shm, threading DOMAIN, progress MANUAL, window 1, "
