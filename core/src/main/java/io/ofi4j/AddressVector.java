@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
 import java.util.HashMap;
@@ -123,8 +122,10 @@ public final class AddressVector implements AutoCloseable {
             return insertHere(address);
         }
         return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
-            requireThere(address.toBytes());
-            return insertHere(address);
+            requireThere(address);
+            Peer peer = insertHere(address);
+            ShmWatch.OF_THIS_PROCESS.inserted(peer, address);
+            return peer;
         });
     }
 
@@ -142,9 +143,11 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
-    /** shm of libfabric 1.x gives the place of a peer that is not there to the next one, too. */
-    private void requireThere(byte[] address) {
-        if (Libfabric.load().version().major() < 2 && ShmFiles.find(address).isEmpty()) {
+    /** shm of libfabric 1.x gives the place of a peer that is not there to the next one, too, and waits for one that has ended. */
+    private void requireThere(EndpointAddress address) {
+        Entry entry = entries.get(address);
+        boolean isLost = entry != null && entry.latest != null && entry.latest.lost;
+        if (isLost || Libfabric.load().version().major() < 2 && ShmFiles.findUsed(address.toBytes()).isEmpty()) {
             throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
         }
     }
@@ -397,7 +400,7 @@ public final class AddressVector implements AutoCloseable {
         closed = true;
         domain.forget(this);
         ShmNeighbours.OF_THIS_PROCESS.closing(this);
-        int status = FidOps.fi_close(handle);
+        int status = ShmWatch.OF_THIS_PROCESS.close(this, handle);
         gone = true;
         ShmNeighbours.OF_THIS_PROCESS.closed(this);
         FabricException.check(status, "fi_close(address vector)", provider());

@@ -174,7 +174,7 @@ final class NativeEndpoint {
         return RetiredPorts.concerns(info)
                 ? new RxdRmaOps(through, info.transmit().injectSize(),
                         () -> bindings.transmitQueue().contexts.inFlightOfEndpoint(endpoint.number))
-                : new RmaOps(through);
+                : new RmaOps(through, ShmWatch.waitsForLocks(info));
     }
 
     /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */

@@ -17,6 +17,8 @@ public final class Peer {
      */
     Object realm;
     boolean removed;
+    /** Whether that is since its process has ended. */
+    boolean lost;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;
@@ -36,8 +38,14 @@ public final class Peer {
         realm = null;
     }
 
+    /** As {@link #refuse}, since its process has ended. */
+    void lose() {
+        lost = true;
+        refuse();
+    }
+
     @Override
     public String toString() {
-        return "Peer " + fabricAddress + (removed ? " (removed)" : "");
+        return "Peer " + fabricAddress + (lost ? " (its process has ended)" : removed ? " (removed)" : "");
     }
 }

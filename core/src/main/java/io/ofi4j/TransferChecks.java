@@ -131,9 +131,13 @@ final class TransferChecks {
                 + message.remoteLength + ": both must be there, and the bytes as many");
     }
 
-    private IllegalStateException closed(MemoryRegion local, Peer peer) {
+    private RuntimeException closed(MemoryRegion local, Peer peer) {
         if (endpoint.closed) {
             return endpoint.closed();
+        }
+        if (peer.lost) {
+            return new FabricException(peer + ": it left its memory locked, so that nothing can be sent to it",
+                    "fi_rma", Errno.ECONNRESET);
         }
         if (peer.removed) {
             return vector.isOfConnection()

@@ -92,6 +92,10 @@ final class FaultPeer implements AutoCloseable {
         run(List.of("sh", "-c", "kill -" + name + " " + running.process().pid())); // a shell has its own
     }
 
+    long pid() {
+        return running.process().pid();
+    }
+
     boolean isAlive() {
         return running.process().isAlive();
     }

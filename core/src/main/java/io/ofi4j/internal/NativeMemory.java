@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -17,6 +18,9 @@ public final class NativeMemory {
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MADVISE = LibC.handle("madvise",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MREMAP = LibC.handle("mremap",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
+            Linker.Option.firstVariadicArg(4));
 
     private static final long PAGE = 4096;
     private static final int READ_AND_WRITE = 3;
@@ -24,6 +28,7 @@ public final class NativeMemory {
     private static final int FIXED_AND_NOT_RESERVED = 0x4010;
     private static final int POPULATE = 0x8000;
     private static final int DONTNEED = 4;
+    private static final int MOVED_AND_FIXED = 3;
     private static final long FAILED = -1;
 
     private NativeMemory() {
@@ -64,6 +69,15 @@ public final class NativeMemory {
     public static void coverFile(long address, long length) {
         long begin = address / PAGE * PAGE;
         mmap(begin, wholePages(address + length - begin), PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED);
+    }
+
+    /** Moves a page to where another is mapped, which threads that look at that place see at once; whether there was memory. */
+    static boolean movePage(long from, long to) {
+        try {
+            return (long) MREMAP.invokeExact(from, PAGE, PAGE, MOVED_AND_FIXED, to) == to;
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
     }
 
     private static long mmap(long address, long length, int flags) {

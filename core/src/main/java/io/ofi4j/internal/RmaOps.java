@@ -20,8 +20,11 @@ public class RmaOps {
             JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(TRANSFER);
     private static final MethodHandle LONG_TRANSFER = Downcalls.plain(TRANSFER);
-    private static final MethodHandle INJECT_WRITE = Downcalls.critical(INJECT);
-    private static final MethodHandle INJECT_WRITEDATA = Downcalls.critical(INJECT.appendArgumentLayouts(JAVA_LONG));
+    private static final MethodHandle SHORT_INJECT_WRITE = Downcalls.critical(INJECT);
+    private static final MethodHandle LONG_INJECT_WRITE = Downcalls.plain(INJECT);
+    private static final FunctionDescriptor INJECT_DATA = INJECT.appendArgumentLayouts(JAVA_LONG);
+    private static final MethodHandle SHORT_INJECT_WRITEDATA = Downcalls.critical(INJECT_DATA);
+    private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(INJECT_DATA);
     private static final FunctionDescriptor TRANSFER_DATA = TRANSFER.appendArgumentLayouts(JAVA_LONG);
     private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(TRANSFER_DATA);
     private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(TRANSFER_DATA);
@@ -34,6 +37,8 @@ public class RmaOps {
     private static final long OPS = fid_ep.rma$offset();
 
     private final long endpoint;
+    /** How many bytes a call takes at most that holds up safepoints. */
+    private final long criticalLimit;
     /**
      * The functions' addresses. Of a segment that is made for the call the compiler knows everything: it is not allocated, and
      * class, scope and liveness are not looked at, as those of a segment that is kept would be.
@@ -48,9 +53,13 @@ public class RmaOps {
     private final long writedata;
     private final long injectWritedata;
 
-    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
-    public RmaOps(Handle endpoint) {
+    /**
+     * @param mayWait whether the provider may wait in these calls, however little there is to transfer
+     * @throws UnsupportedOperationException if the provider lacks one of these calls
+     */
+    public RmaOps(Handle endpoint, boolean mayWait) {
         this.endpoint = endpoint.address();
+        this.criticalLimit = mayWait ? -1 : CRITICAL_LIMIT;
         this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read").address();
         this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write").address();
         this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write").address();
@@ -72,8 +81,12 @@ public class RmaOps {
 
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
         try {
-            return (long) INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer, length, peer,
-                    address, key);
+            if (length <= criticalLimit) {
+                return (long) SHORT_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
+                        length, peer, address, key);
+            }
+            return (long) LONG_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer, length,
+                    peer, address, key);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
@@ -81,7 +94,11 @@ public class RmaOps {
 
     public long fi_inject_writedata(long buffer, long length, long data, long peer, long address, long key) {
         try {
-            return (long) INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint, buffer,
+            if (length <= criticalLimit) {
+                return (long) SHORT_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
+                        buffer, length, data, peer, address, key);
+            }
+            return (long) LONG_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint, buffer,
                     length, data, peer, address, key);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
@@ -91,7 +108,7 @@ public class RmaOps {
     public long fi_writedata(long buffer, long length, long descriptor, long data, long peer, long address, long key,
             long context) {
         try {
-            if (length <= CRITICAL_LIMIT) {
+            if (length <= criticalLimit) {
                 return (long) SHORT_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
                         descriptor, data, peer, address, key, context);
             }
@@ -122,7 +139,7 @@ public class RmaOps {
 
     private long vector(long function, RmaMessageStruct message, long context) {
         try {
-            if (message.length() <= CRITICAL_LIMIT) {
+            if (message.length() <= criticalLimit) {
                 return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
                         message.localVector(), message.descriptors(), message.localCount(), message.peer(),
                         message.remoteAddress(), message.remoteKey(), context);
@@ -139,7 +156,7 @@ public class RmaOps {
 
     private long message(long function, RmaMessageStruct message, long flags) {
         try {
-            if (message.length() <= CRITICAL_LIMIT) {
+            if (message.length() <= criticalLimit) {
                 return (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
                         flags);
             }
@@ -155,7 +172,7 @@ public class RmaOps {
     private long transfer(long function, long buffer, long length, long descriptor, long peer, long address, long key,
             long context) {
         try {
-            if (length <= CRITICAL_LIMIT) {
+            if (length <= criticalLimit) {
                 return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
                         descriptor, peer, address, key, context);
             }

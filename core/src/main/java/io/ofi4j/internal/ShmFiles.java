@@ -59,6 +59,11 @@ public final class ShmFiles {
         }
     }
 
+    /** As {@link #find}, of an endpoint whose process still has it, as far as this one may know. */
+    public static Optional<Path> findUsed(byte[] address) {
+        return find(address).filter(file -> !FileLease.isUnused(file));
+    }
+
     /** Forgets the file of an endpoint that was closed. */
     public static void forget(Path file) {
         OPEN.remove(file);
