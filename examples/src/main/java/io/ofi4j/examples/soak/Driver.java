@@ -26,9 +26,12 @@ final class Driver {
         Runtime.getRuntime().addShutdownHook(onEnd);
         try {
             if (!process.waitFor(duration.plus(ALLOWANCE).toMillis(), TimeUnit.MILLISECONDS)) {
+                Stacks.print(process);
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
-                throw new CommandFailure(
-                        "The soak did not end " + ALLOWANCE.toSeconds() + " s after its time: it hangs.");
+                throw new CommandFailure("The soak did not end " + ALLOWANCE.toSeconds()
+                        + " s after its time: it hangs, or other work leaves it no processor. See above where its threads"
+                        + " are, and what processor time they have had.");
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();

@@ -16,7 +16,7 @@ final class Jvm {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms64m", "-Xmx64m",
                         "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-XX:-CreateCoredumpOnCrash",
-                        "--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
+                        "-XX:+DisplayVMOutputToStderr", "--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
                         System.getProperty("jdk.module.path"), "-m", "io.ofi4j.examples/io.ofi4j.examples.Ofi4j"));
         command.addAll(arguments);
         try {

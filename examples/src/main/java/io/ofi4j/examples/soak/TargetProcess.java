@@ -63,6 +63,7 @@ final class TargetProcess implements AutoCloseable {
             meanwhile.run();
             Thread.yield();
         }
+        Stacks.print(process);
         throw new CommandFailure(
                 "The second process did not answer '" + question + "' in " + timeout.toSeconds() + " s.");
     }

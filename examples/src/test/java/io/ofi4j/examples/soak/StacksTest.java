@@ -1,0 +1,44 @@
+package io.ofi4j.examples.soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class StacksTest {
+    @Test
+    void aProcessSaysWhereItsThreadsAreAndGoesOn(@TempDir Path folder) throws IOException, InterruptedException {
+        Path messages = folder.resolve("messages");
+        Process target = Jvm.start(List.of("soak", "--part", "target", "-p", "shm"),
+                builder -> builder.redirectError(messages.toFile()));
+        try (BufferedReader answers = new BufferedReader(
+                new InputStreamReader(target.getInputStream(), StandardCharsets.UTF_8))) {
+            ask(target, "data");
+            assertThat(answers.readLine()).isEqualTo("0");
+
+            do {
+                Stacks.print(target);
+            } while (!Files.readString(messages).contains("VM Periodic Task Thread"));
+
+            assertThat(Files.readString(messages)).contains("\"questions\"", "io.ofi4j.examples.soak.Target.serve");
+            ask(target, "data");
+            assertThat(answers.readLine()).isEqualTo("0");
+        } finally {
+            target.destroyForcibly().waitFor();
+        }
+    }
+
+    private static void ask(Process target, String question) throws IOException {
+        target.getOutputStream().write((question + "\n").getBytes(StandardCharsets.UTF_8));
+        target.getOutputStream().flush();
+    }
+}
