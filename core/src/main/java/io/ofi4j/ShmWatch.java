@@ -9,8 +9,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
 
 /**
  * Watches over the processes of shm peers of libfabric 1.x. One that is killed while it works off what was posted to it leaves its
@@ -36,8 +35,6 @@ final class ShmWatch {
         private final List<Peer> peers = new ArrayList<>();
         private boolean isOrphaned;
         private int timesLocked;
-        /** Where the memory is; empty where that is to be looked up. */
-        private List<Long> addresses = List.of();
 
         private Watched(ShmPeerMemory memory) {
             this.memory = memory;
@@ -49,15 +46,12 @@ final class ShmWatch {
             if (!isOrphaned) {
                 return false;
             }
-            if (addresses.isEmpty()) {
-                addresses = memory.addresses();
-            }
-            timesLocked = addresses.stream().anyMatch(ShmPeerMemory::isLocked) ? timesLocked + 1 : 0;
+            timesLocked = memory.isLocked() ? timesLocked + 1 : 0;
             if (timesLocked < LOOKS) {
                 return false;
             }
             peers.forEach(Peer::lose);
-            return addresses.stream().allMatch(ShmPeerMemory::detach);
+            return memory.detach();
         }
     }
 
@@ -76,10 +70,7 @@ final class ShmWatch {
         }
         Optional<Path> file = ShmFiles.find(address.toBytes());
         Optional<Watched> watched = file.flatMap(this::watched);
-        watched.ifPresent(one -> {
-            one.peers.add(peer);
-            one.addresses = List.of(); // it may be in one place more
-        });
+        watched.ifPresent(one -> one.peers.add(peer));
         if (watched.isPresent() && !runs) {
             runs = true;
             Thread.ofPlatform().daemon().name("ofi4j-shm-watch").start(this::run);
@@ -92,22 +83,26 @@ final class ShmWatch {
                 return Optional.of(one);
             }
         }
-        Optional<Watched> found = ShmPeerMemory.of(file).filter(memory -> !memory.isOfThisProcess()).map(Watched::new);
+        Optional<Watched> found = ShmPeerMemory.of(file).map(Watched::new);
         found.ifPresent(all::add);
         return found;
     }
 
-    /** fi_close of a vector: what the provider unmaps meanwhile is not looked at. */
+    /** fi_close of a vector: nothing is put meanwhile where the provider unmaps. */
     synchronized int close(AddressVector vector, Handle handle) {
+        all.forEach(one -> one.peers.removeIf(peer -> peer.vector == vector));
+        forget(one -> one.peers.isEmpty());
+        return FidOps.fi_close(handle);
+    }
+
+    private void forget(Predicate<Watched> which) {
         for (Iterator<Watched> each = all.iterator(); each.hasNext();) {
             Watched one = each.next();
-            one.addresses = List.of();
-            one.peers.removeIf(peer -> peer.vector == vector);
-            if (one.peers.isEmpty()) {
+            if (which.test(one)) {
                 each.remove();
+                one.memory.close();
             }
         }
-        return FidOps.fi_close(handle);
     }
 
     private synchronized void run() {
@@ -115,7 +110,7 @@ final class ShmWatch {
             while (!all.isEmpty()) {
                 boolean isUrgent = all.stream().anyMatch(one -> one.timesLocked > 0);
                 wait(isUrgent ? SHORT_REST_MILLIS : REST_MILLIS + REST_MILLIS_FOR_EACH * all.size());
-                all.removeIf(Watched::look);
+                forget(Watched::look);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
