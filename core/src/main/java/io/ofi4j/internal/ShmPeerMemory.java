@@ -1,44 +1,22 @@
 package io.ofi4j.internal;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The memory of another process's shm endpoint of libfabric 1.x (struct smr_region), which this process has mapped, too: whoever
- * posts to the endpoint takes the lock in it, and its own process holds that while it works off what was posted. A process that
- * is killed then leaves the lock locked, and who takes it next waits inside the provider for ever.
+ * The memory of another process's shm endpoint of libfabric 1.x, which this process has mapped, too. A process that is killed while
+ * it works off what was posted leaves it locked.
  */
 @SuppressWarnings("restricted")
 public final class ShmPeerMemory {
-    private static final Path MAPPINGS = Path.of("/proc/self/maps");
-    private static final long PAGE = 4096;
-    /** Of the layout that is known here: that of libfabric 1.17, where the queue of commands follows the header. */
-    private static final byte LAYOUT = 4;
-    private static final long COMMAND_QUEUE = 128;
-    private static final int PROCESS_AT = 4;
-    private static final int LOCK_AT = 24;
-    private static final int SIZE_AT = 40;
-    private static final int ROOM_AT = 48;
-    private static final int COMMAND_QUEUE_AT = 64;
-    /** A lock of glibc is free with 1 in it, and locked with less. */
-    private static final int FREE = 1;
-
     private final Path file;
     private final String inode;
     private final OtherProcess process;
+    /** Where it is; empty where that is to be looked up. */
+    private List<ShmHeader> mapped = List.of();
 
     private ShmPeerMemory(Path file, String inode, OtherProcess process) {
         this.file = file;
@@ -48,15 +26,9 @@ public final class ShmPeerMemory {
 
     /** Of a file in /dev/shm; nothing where its layout is another, or its process cannot be seen. */
     public static Optional<ShmPeerMemory> of(Path file) {
-        ByteBuffer header = ByteBuffer.allocate((int) COMMAND_QUEUE).order(ByteOrder.nativeOrder());
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            boolean known = channel.read(header, 0) == COMMAND_QUEUE && header.get(0) == LAYOUT
-                    && header.getLong(SIZE_AT) == channel.size() && header.getLong(COMMAND_QUEUE_AT) == COMMAND_QUEUE;
-            if (!known) {
-                return Optional.empty();
-            }
-            String inode = Files.getAttribute(file, "unix:ino").toString();
-            return OtherProcess.thatMaps(file, header.getInt(PROCESS_AT))
+        try {
+            String inode = ShmHeader.inode(file);
+            return OtherProcess.thatMaps(file, ShmHeader.process(file))
                     .map(process -> new ShmPeerMemory(file, inode, process));
         } catch (IOException e) {
             return Optional.empty();
@@ -66,7 +38,7 @@ public final class ShmPeerMemory {
     /** Whether a file is this memory's: another endpoint may have the same name later. */
     public boolean isOf(Path other) {
         try {
-            return file.equals(other) && inode.equals(Files.getAttribute(other, "unix:ino").toString());
+            return file.equals(other) && inode.equals(ShmHeader.inode(other));
         } catch (IOException e) {
             return false;
         }
@@ -80,27 +52,17 @@ public final class ShmPeerMemory {
         return process.hasEnded();
     }
 
-    /** The addresses where this process has mapped it; good until one of the vectors that know it is closed. */
-    public List<Long> addresses() {
-        List<Long> addresses = new ArrayList<>();
-        try {
-            for (String line : Files.readAllLines(MAPPINGS, StandardCharsets.ISO_8859_1)) {
-                // "address-end rights offset device inode file", and "(deleted)" where the file is
-                String[] words = line.split(" +");
-                if (words.length > 5 && words[4].equals(inode) && words[5].equals(file.toString())
-                        && Long.parseLong(words[2], 16) == 0) {
-                    addresses.add(Long.parseUnsignedLong(words[0], 0, words[0].indexOf('-'), 16));
-                }
-            }
-        } catch (IOException e) {
-            addresses.clear(); // to be looked for again
-        }
-        return addresses;
+    /** A vector has mapped it, or will unmap it; it must not be looked at meanwhile. */
+    public void mappingsChange() {
+        mapped = List.of();
     }
 
-    /** Whether the lock is locked now, seen from one of the addresses. */
-    public static boolean isLocked(long address) {
-        return (int) NativeWords.get(address, LOCK_AT) < FREE;
+    /** Whether the lock is locked, and nobody has done anything since the last look. */
+    public boolean isStill() {
+        if (mapped.isEmpty()) {
+            mapped = ShmHeader.mapped(file, inode);
+        }
+        return !mapped.isEmpty() && mapped.getFirst().isStill(); // elsewhere it is the same
     }
 
     /**
@@ -110,12 +72,16 @@ public final class ShmPeerMemory {
      *
      * @return whether that has happened: the system may have no more memory
      */
-    public static boolean detach(long address) {
-        long page = NativeMemory.map(PAGE);
-        MemorySegment copy = MemorySegment.ofAddress(page).reinterpret(PAGE);
-        copy.copyFrom(MemorySegment.ofAddress(address).reinterpret(PAGE));
-        copy.set(JAVA_LONG, ROOM_AT, 0);
-        copy.set(JAVA_INT, LOCK_AT, FREE);
-        return NativeMemory.movePage(page, address);
+    public boolean detach() {
+        return mapped.stream().allMatch(ShmPeerMemory::isDetached);
+    }
+
+    private static boolean isDetached(ShmHeader shared) {
+        ShmHeader copy = new ShmHeader(NativeMemory.map(ShmHeader.PAGE));
+        MemorySegment.ofAddress(copy.address()).reinterpret(ShmHeader.PAGE)
+                .copyFrom(MemorySegment.ofAddress(shared.address()).reinterpret(ShmHeader.PAGE));
+        copy.room(0);
+        copy.unlock();
+        return NativeMemory.movePage(copy.address(), shared.address());
     }
 }
