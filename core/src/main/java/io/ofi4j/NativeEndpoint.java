@@ -69,6 +69,9 @@ final class NativeEndpoint {
         if (ShmNeighbours.concerns(info)) {
             shmFile = ShmFiles.remember(address.toBytes()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(endpoint);
+            if (shmFile != null) {
+                ShmWatch.OF_THIS_PROCESS.opened(info, shmFile);
+            }
         }
         synchronized (domain) {
             domain.regions.ofEndpoints().enabled(endpoint);
@@ -174,7 +177,7 @@ final class NativeEndpoint {
         return RetiredPorts.concerns(info)
                 ? new RxdRmaOps(through, info.transmit().injectSize(),
                         () -> bindings.transmitQueue().contexts.inFlightOfEndpoint(endpoint.number))
-                : new RmaOps(through, ShmWatch.waitsForLocks(info));
+                : new RmaOps(through, ShmWatch.concerns(info));
     }
 
     /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */
@@ -242,8 +245,15 @@ final class NativeEndpoint {
     private int closeUndisturbed() {
         int[] status = new int[1];
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(() -> status[0] = FidOps.fi_close(handle))); // reading them is progress, too
+                () -> bindings.counters.undisturbed(() -> status[0] = closeAtLast())); // reading them is progress, too
         return status[0];
+    }
+
+    private int closeAtLast() {
+        if (shmFile != null) {
+            ShmWatch.OF_THIS_PROCESS.closing(shmFile);
+        }
+        return FidOps.fi_close(handle);
     }
 
     /**

@@ -3,6 +3,8 @@ package io.ofi4j;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
+import io.ofi4j.internal.ShmLocks;
+import io.ofi4j.internal.ShmOwnMemory;
 import io.ofi4j.internal.ShmPeerMemory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,42 +14,41 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Watches over the processes of shm peers of libfabric 1.x. One that is killed while it works off what was posted to it leaves its
- * memory locked, and who posts to it next waits inside the provider for ever, as would a C program. So a thread looks whether
- * processes have ended, and whether their locks stay locked. Then it refuses the peers, and lets who waits inside go.
+ * Watches over the locks of shm endpoints of libfabric 1.x. A process that is killed leaves locked what it had locked: its own memory, if
+ * it was working off what was posted to it, or another's, to which it was posting. Who takes such a lock next waits inside the
+ * provider for ever, as would a C program. So a thread looks whether locks stay locked. Where a peer's process has ended, it
+ * refuses the peer, and lets who waits inside go; where no live thread can hold the lock of an endpoint of this process, it unlocks it.
  */
 final class ShmWatch {
     static final ShmWatch OF_THIS_PROCESS = new ShmWatch();
 
-    /** How long it rests between looks for processes that have ended, and between looks at a lock that such a one may hold. */
+    /** How long it rests between looks, and between looks at a lock that stays locked. */
     private static final long REST_MILLIS = 100;
     private static final long REST_MILLIS_FOR_EACH = 5;
     private static final long SHORT_REST_MILLIS = 10;
-    /** So often must a lock be seen locked: other processes, and other threads of this one, hold it for microseconds at most. */
+    /** So often must a lock be seen locked: who holds it does so for microseconds as a rule. */
     private static final int LOOKS = 50;
 
-    private final List<Watched> all = new ArrayList<>();
+    private final List<PeerProcess> peers = new ArrayList<>();
+    private final List<Own> own = new ArrayList<>();
     private boolean runs;
 
-    /** A process's endpoint, and who stands for it here. */
-    private static final class Watched {
+    /** An endpoint of another process, and who stands for it here. */
+    private static final class PeerProcess {
         private final ShmPeerMemory memory;
         private final List<Peer> peers = new ArrayList<>();
         private boolean isOrphaned;
-        private int timesLocked;
+        private int timesStill;
 
-        private Watched(ShmPeerMemory memory) {
+        private PeerProcess(ShmPeerMemory memory) {
             this.memory = memory;
         }
 
         /** {@return whether that is over: the peers are refused, and nobody waits any more} */
         private boolean look() {
             isOrphaned = isOrphaned || memory.hasLostItsProcess();
-            if (!isOrphaned) {
-                return false;
-            }
-            timesLocked = memory.isLocked() ? timesLocked + 1 : 0;
-            if (timesLocked < LOOKS) {
+            timesStill = isOrphaned && memory.isStill() ? timesStill + 1 : 0;
+            if (timesStill < LOOKS) {
                 return false;
             }
             peers.forEach(Peer::lose);
@@ -55,49 +56,78 @@ final class ShmWatch {
         }
     }
 
+    /** An endpoint of this process. */
+    private static final class Own {
+        private final ShmOwnMemory memory;
+        private int timesStill;
+
+        private Own(ShmOwnMemory memory) {
+            this.memory = memory;
+        }
+
+        private void look() {
+            timesStill = memory.isStill() ? timesStill + 1 : 0;
+            if (timesStill >= LOOKS && memory.isHeldByNobody()) {
+                memory.free();
+                timesStill = 0;
+            }
+        }
+    }
+
     private ShmWatch() {
     }
 
-    /** Whether posting to a provider may take for as long as another process holds a lock. */
-    static boolean waitsForLocks(FabricInfo info) {
-        return ShmNeighbours.concerns(info) && Libfabric.load().version().major() < 2;
+    /** Whether a provider may wait for a lock that another process holds. */
+    static boolean concerns(FabricInfo info) {
+        return ShmLocks.concern(info.provider());
     }
 
     /** A peer was inserted. */
     synchronized void inserted(Peer peer, EndpointAddress address) {
-        if (!waitsForLocks(peer.vector.domain().info())) {
-            return;
-        }
-        Optional<Path> file = ShmFiles.find(address.toBytes());
-        Optional<Watched> watched = file.flatMap(this::watched);
-        watched.ifPresent(one -> one.peers.add(peer));
-        if (watched.isPresent() && !runs) {
-            runs = true;
-            Thread.ofPlatform().daemon().name("ofi4j-shm-watch").start(this::run);
+        if (concerns(peer.vector.domain().info())) {
+            ShmFiles.find(address.toBytes()).flatMap(this::watched).ifPresent(one -> {
+                one.peers.add(peer);
+                start();
+            });
         }
     }
 
-    private Optional<Watched> watched(Path file) {
-        for (Watched one : all) {
+    private Optional<PeerProcess> watched(Path file) {
+        for (PeerProcess one : peers) {
             if (one.memory.isOf(file)) {
                 return Optional.of(one);
             }
         }
-        Optional<Watched> found = ShmPeerMemory.of(file).map(Watched::new);
-        found.ifPresent(all::add);
+        Optional<PeerProcess> found = ShmPeerMemory.of(file).map(PeerProcess::new);
+        found.ifPresent(peers::add);
         return found;
     }
 
     /** fi_close of a vector: nothing is put meanwhile where the provider unmaps. */
     synchronized int close(AddressVector vector, Handle handle) {
-        all.forEach(one -> one.peers.removeIf(peer -> peer.vector == vector));
+        peers.forEach(one -> one.peers.removeIf(peer -> peer.vector == vector));
         forget(one -> one.peers.isEmpty());
         return FidOps.fi_close(handle);
     }
 
-    private void forget(Predicate<Watched> which) {
-        for (Iterator<Watched> each = all.iterator(); each.hasNext();) {
-            Watched one = each.next();
+    /** An endpoint of this process was enabled. */
+    synchronized void opened(FabricInfo info, Path file) {
+        if (concerns(info)) {
+            ShmOwnMemory.of(file).ifPresent(memory -> {
+                own.add(new Own(memory));
+                start();
+            });
+        }
+    }
+
+    /** An endpoint of this process is about to be unmapped. */
+    synchronized void closing(Path file) {
+        own.removeIf(one -> one.memory.isOf(file));
+    }
+
+    private void forget(Predicate<PeerProcess> which) {
+        for (Iterator<PeerProcess> each = peers.iterator(); each.hasNext();) {
+            PeerProcess one = each.next();
             if (which.test(one)) {
                 each.remove();
                 one.memory.close();
@@ -105,17 +135,30 @@ final class ShmWatch {
         }
     }
 
+    private void start() {
+        if (!runs) {
+            runs = true;
+            Thread.ofPlatform().daemon().name("ofi4j-shm-watch").start(this::run);
+        }
+    }
+
     private synchronized void run() {
         try {
-            while (!all.isEmpty()) {
-                boolean isUrgent = all.stream().anyMatch(one -> one.timesLocked > 0);
-                wait(isUrgent ? SHORT_REST_MILLIS : REST_MILLIS + REST_MILLIS_FOR_EACH * all.size());
-                forget(Watched::look);
+            while (!peers.isEmpty() || !own.isEmpty()) {
+                wait(rest());
+                forget(PeerProcess::look);
+                own.forEach(Own::look);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
             runs = false;
         }
+    }
+
+    private long rest() {
+        boolean isUrgent = peers.stream().anyMatch(one -> one.timesStill > 0)
+                || own.stream().anyMatch(one -> one.timesStill > 0);
+        return isUrgent ? SHORT_REST_MILLIS : REST_MILLIS + REST_MILLIS_FOR_EACH * peers.size();
     }
 }

@@ -8,9 +8,12 @@ import io.ofi4j.internal.ShmFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -25,7 +28,15 @@ class ShmWatchTest {
     /** Longer than it takes to see that a process has ended. */
     private static final Duration A_WHILE = Duration.ofSeconds(2);
     private static final int MANY = 5000;
+    /** Where libfabric 1.17 has these, in bytes. */
     private static final int LOCK_AT = 24;
+    private static final int ROOM_AT = 48;
+    private static final int MASK_AT = 136;
+    private static final int PUT_AT = 152;
+    private static final int RING_AT = 160;
+    private static final int COMMAND = 256;
+    private static final int OPERATION_AT = 16;
+    private static final int WRITE = 4;
 
     private static void survives(Class<?> main) {
         Forked.Result result = Forked.run(main);
@@ -59,6 +70,63 @@ class ShmWatchTest {
         }
     }
 
+    @Test
+    void whoIsPostedToByAProcessThatWasKilledGoesOn() {
+        survives(IsPostedTo.class);
+    }
+
+    @Test
+    void theLockOfAProcessThatLivesStaysLocked() {
+        survives(IsPostedToByTheStopped.class);
+    }
+
+    private static boolean isStopped(long process) {
+        String[] threads = Path.of("/proc", Long.toString(process), "task").toFile().list();
+        return Stream.of(threads).allMatch(thread -> {
+            try {
+                String facts = Files.readString(Path.of("/proc", Long.toString(process), "task", thread, "stat"));
+                return facts.charAt(facts.lastIndexOf(')') + 2) == 'T';
+            } catch (IOException e) {
+                return true; // that thread has ended
+            }
+        });
+    }
+
+    /** What is done with a file. */
+    private interface Change {
+        void to(RandomAccessFile file) throws IOException;
+    }
+
+    private static void memory(EndpointAddress address, Change change) {
+        Path path = ShmFiles.find(address.toBytes()).orElseThrow();
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            change.to(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void require(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError("not so: " + what);
+        }
+    }
+
+    private static boolean join(Thread thread, Duration deadline) {
+        try {
+            return thread.join(deadline);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void lock(EndpointAddress address, boolean locked) {
+        memory(address, file -> {
+            file.seek(LOCK_AT);
+            file.writeInt(Integer.reverseBytes(locked ? 0 : 1));
+        });
+    }
+
     /** What the forked ones have in common: a process whose lock is in the tests' hands. */
     private abstract static class Driver {
         final Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
@@ -83,10 +151,7 @@ class ShmWatchTest {
         /** Locks, or unlocks, as glibc does. Where there is no such lock, nothing. */
         void setLocked(boolean locked) {
             if (LOCKS) {
-                memory(file -> {
-                    file.seek(LOCK_AT);
-                    file.writeInt(Integer.reverseBytes(locked ? 0 : 1));
-                });
+                lock(target.address, locked);
             }
         }
 
@@ -96,7 +161,7 @@ class ShmWatchTest {
             Waiting.YIELD.until(() -> {
                 target.signal("STOP");
                 Waiting.YIELD.until(() -> isStopped(target.pid()), DEADLINE);
-                memory(file -> {
+                memory(target.address, file -> {
                     file.seek(LOCK_AT);
                     locked[0] |= Integer.reverseBytes(file.readInt()) == 1;
                 });
@@ -106,38 +171,6 @@ class ShmWatchTest {
                 target.signal("CONT");
                 return locked[0];
             }, DEADLINE);
-        }
-
-        private static boolean isStopped(long process) {
-            String[] threads = Path.of("/proc", Long.toString(process), "task").toFile().list();
-            return Stream.of(threads).allMatch(thread -> {
-                try {
-                    String facts = Files.readString(Path.of("/proc", Long.toString(process), "task", thread, "stat"));
-                    return facts.charAt(facts.lastIndexOf(')') + 2) == 'T';
-                } catch (IOException e) {
-                    return true; // that thread has ended
-                }
-            });
-        }
-
-        /** What is done with a file. */
-        private interface Change {
-            void to(RandomAccessFile file) throws IOException;
-        }
-
-        private void memory(Change change) {
-            Path path = ShmFiles.find(target.address.toBytes()).orElseThrow();
-            try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-                change.to(file);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-
-        static void require(boolean condition, String what) {
-            if (!condition) {
-                throw new AssertionError("not so: " + what);
-            }
         }
 
         /** What a call is refused with. */
@@ -205,12 +238,128 @@ class ShmWatchTest {
                 work.drainWithoutFailure();
             }
         }
+    }
 
-        private static boolean join(Thread thread, Duration deadline) {
-            try {
-                return thread.join(deadline);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
+    /** A process that others write to; here it is its own lock that is locked. */
+    private abstract static class Target {
+        final Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
+        final Domain domain = fabric.openDomain();
+        final CompletionQueue queue = domain.openCompletionQueue();
+        final AddressVector vector = domain.openAddressVector();
+        final Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+        final MemoryRegion region = domain.allocate(Long.BYTES, Access.REMOTE_WRITE);
+
+        abstract void run();
+
+        final void toTheEnd() {
+            try (fabric; domain; queue; vector; region; endpoint) {
+                run();
+            }
+        }
+
+        /** A process that has written, and writes no more. */
+        Forked.Running writer() {
+            region.segment().set(ValueLayout.JAVA_LONG, 0, 0);
+            Forked.Running writer = Forked.start(Writer.class, HexFormat.of().formatHex(endpoint.address().toBytes()),
+                    HexFormat.of().formatHex(region.remote().encode()));
+            Waiting.YIELD.until(() -> {
+                queue.progress();
+                return writer.output().contains("written");
+            }, Patience.seconds(60));
+            require(region.segment().get(ValueLayout.JAVA_LONG, 0) == Writer.VALUE, "it has written");
+            return writer;
+        }
+
+        /** As a process leaves it that is killed between the two commands of a write, and somebody wants to be heard. */
+        void leaveLocked() {
+            memory(endpoint.address(), file -> {
+                long put = getLong(file, PUT_AT);
+                putLong(file, PUT_AT, put + 1);
+                putLong(file, ROOM_AT, getLong(file, ROOM_AT) - 1);
+                file.seek(RING_AT + (put & getLong(file, MASK_AT)) * COMMAND + OPERATION_AT);
+                file.writeInt(Integer.reverseBytes(WRITE));
+                file.seek(LOCK_AT);
+                file.writeInt(0);
+                file.writeInt(Integer.reverseBytes(1));
+            });
+        }
+
+        private static long getLong(RandomAccessFile file, long at) throws IOException {
+            file.seek(at);
+            return Long.reverseBytes(file.readLong());
+        }
+
+        private static void putLong(RandomAccessFile file, long at, long value) throws IOException {
+            file.seek(at);
+            file.writeLong(Long.reverseBytes(value));
+        }
+    }
+
+    static final class IsPostedTo extends Target {
+        public static void main(String[] arguments) {
+            new IsPostedTo().toTheEnd();
+        }
+
+        @Override
+        void run() {
+            kill(writer());
+            if (LOCKS) {
+                leaveLocked();
+            }
+            queue.progress();
+            kill(writer());
+        }
+
+        private static void kill(Forked.Running writer) {
+            writer.process().destroyForcibly();
+            Waiting.YIELD.until(() -> !writer.process().isAlive(), DEADLINE);
+        }
+    }
+
+    static final class IsPostedToByTheStopped extends Target {
+        public static void main(String[] arguments) {
+            new IsPostedToByTheStopped().toTheEnd();
+        }
+
+        @Override
+        void run() {
+            Forked.Running writer = writer();
+            FaultPeer.run(List.of("sh", "-c", "kill -STOP " + writer.process().pid()));
+            Waiting.YIELD.until(() -> isStopped(writer.process().pid()), DEADLINE);
+            if (LOCKS) {
+                leaveLocked();
+            }
+            Thread poller = Thread.ofPlatform().start(queue::progress);
+            require(join(poller, A_WHILE) == !LOCKS, "it waits where there is a lock");
+            FaultPeer.run(List.of("sh", "-c", "kill -CONT " + writer.process().pid()));
+            require(join(poller, DEADLINE), "it waits no more when that process sleeps, and cannot hold the lock");
+            writer.process().destroyForcibly();
+        }
+    }
+
+    /** Writes once, and sleeps until its input ends. */
+    static final class Writer {
+        static final long VALUE = 4711;
+
+        private Writer() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector();
+                    MemoryRegion source = domain.allocate(Long.BYTES, Access.WRITE);
+                    Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable()) {
+                Peer peer = vector.insert(EndpointAddress.of(HexFormat.of().parseHex(arguments[0])));
+                RemoteRegion remote = RemoteRegion.decode(HexFormat.of().parseHex(arguments[1]));
+                source.segment().set(ValueLayout.JAVA_LONG, 0, VALUE);
+                endpoint.rma().write(source, 0, Long.BYTES, peer, remote, 0, 1);
+                Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, DEADLINE);
+                System.out.println("written");
+                while (System.in.read() >= 0) {
+                    continue;
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandle;
 /** {@code struct fi_ops_cntr} of one counter. What reads is found once; a call here allocates nothing. */
 public final class CntrOps {
     private static final MethodHandle READ = Downcalls.critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
     private static final MethodHandle CHANGE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle WAIT = Downcalls
             .plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
@@ -21,12 +22,14 @@ public final class CntrOps {
     private final long address;
     private final MemorySegment read;
     private final MemorySegment readerr;
+    private final boolean mayWait;
 
     public CntrOps(Handle counter) {
         this.counter = counter;
         this.address = counter.address();
         this.read = find(fi_ops_cntr.read$offset(), "fi_cntr_read");
         this.readerr = find(fi_ops_cntr.readerr$offset(), "fi_cntr_readerr");
+        this.mayWait = ShmLocks.concern(counter.provider());
     }
 
     private MemorySegment find(long entry, String call) {
@@ -43,7 +46,9 @@ public final class CntrOps {
 
     private long read(MemorySegment function) {
         try {
-            return (long) READ.invokeExact(function, address);
+            return mayWait
+                    ? (long) LONG_READ.invokeExact(function, address)
+                    : (long) READ.invokeExact(function, address);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

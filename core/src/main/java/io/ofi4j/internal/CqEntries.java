@@ -57,7 +57,7 @@ final class CqEntries {
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
-        this.criticalReads = !CqOps.copiesInPolls(queue.provider());
+        this.criticalReads = CqOps.isShort(queue.provider());
         this.tags = new long[batch];
         this.origins = new long[batch];
     }

@@ -72,15 +72,20 @@ public final class CqOps {
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read").address();
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
-        this.criticalReads = !copiesInPolls(queue.provider());
-        this.plain = criticalReads && format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
+        this.criticalReads = isShort(queue.provider());
+        this.plain = !copiesInPolls(queue.provider()) && format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
         this.further = format.isPlain() ? null : new CqEntries(queue, format, batch);
     }
 
     /** Whether a poll may send and receive many megabytes through sockets, as these providers' do with manual progress. */
-    static boolean copiesInPolls(String provider) {
+    private static boolean copiesInPolls(String provider) {
         return provider.startsWith("tcp") || provider.startsWith("net") || provider.startsWith("sockets")
                 || provider.startsWith("udp");
+    }
+
+    /** Whether a poll takes microseconds at most. */
+    static boolean isShort(String provider) {
+        return !copiesInPolls(provider) && !ShmLocks.concern(provider);
     }
 
     /** Whether somebody hands out what was read. */
@@ -113,7 +118,7 @@ public final class CqOps {
         }
     }
 
-    /** Whether entries are {@code struct fi_cq_data_entry} and polls are short, so that {@link #readPlain} may be called. */
+    /** Whether entries are {@code struct fi_cq_data_entry} and polls copy little, so that {@link #readPlain} may be called. */
     public boolean isPlain() {
         return plain;
     }
@@ -121,7 +126,9 @@ public final class CqOps {
     /** fi_cq_read, whatever sources there are: with more than one entry {@link #forgetFurther} must follow. */
     public long readPlain(long count) {
         try {
-            return (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
+            return criticalReads
+                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
+                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
