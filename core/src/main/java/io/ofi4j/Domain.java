@@ -401,6 +401,7 @@ public final class Domain implements AutoCloseable {
         checkThread();
         children.requireNone(this);
         closed = true;
+        SocketsWatch.OF_THIS_PROCESS.closed(info);
         fabric.forget(this);
         FabricException.check(FidOps.fi_close(handle), "fi_close(domain)", info.provider());
     }

@@ -58,6 +58,7 @@ public final class Fabric implements AutoCloseable {
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
+        SocketsWatch.OF_THIS_PROCESS.opened(domainInfo);
         return domain;
     }
 

@@ -265,6 +265,13 @@ class HeaderProbeTest {
         constants.put("FI_ADDR_NOTAVAIL", Peer.ADDRESS_NOT_AVAILABLE);
         constants.put("FI_CNTR_EVENTS_COMP", (long) fabric_h.FI_CNTR_EVENTS_COMP());
         constants.put("FI_TYPE_INFO", (long) fabric_h.FI_TYPE_INFO());
+        constants.put("SOL_SOCKET", (long) UnreadBytes.SOL_SOCKET);
+        constants.put("SO_RCVBUF", (long) UnreadBytes.SO_RCVBUF);
+        constants.put("SO_RCVLOWAT", (long) UnreadBytes.SO_RCVLOWAT);
+        constants.put("SO_PROTOCOL", (long) UnreadBytes.SO_PROTOCOL);
+        constants.put("IPPROTO_TCP", (long) UnreadBytes.IPPROTO_TCP);
+        constants.put("F_GETFD", (long) UnreadBytes.F_GETFD);
+        constants.put("FIONREAD", UnreadBytes.FIONREAD);
         return constants;
     }
 
@@ -283,9 +290,13 @@ class HeaderProbeTest {
         Path source = folder.resolve("probe.c");
         Files.writeString(source, """
                 #define _GNU_SOURCE
+                #include <fcntl.h>
+                #include <netinet/in.h>
                 #include <signal.h>
                 #include <stddef.h>
                 #include <stdio.h>
+                #include <sys/ioctl.h>
+                #include <sys/socket.h>
                 #include <rdma/fabric.h>
                 #include <rdma/fi_cm.h>
                 #include <rdma/fi_domain.h>
