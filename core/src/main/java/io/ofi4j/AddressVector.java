@@ -39,7 +39,7 @@ public final class AddressVector implements AutoCloseable {
      */
     static final class Entry {
         final long fabricAddress;
-        private final EndpointAddress address;
+        final EndpointAddress address;
         /** How many peers share it; used under the vector's monitor. */
         private int peers;
         /** The one that was inserted last. */
@@ -112,7 +112,7 @@ public final class AddressVector implements AutoCloseable {
      * @return the peer, to be named in operations
      * @throws IllegalArgumentException if the address is none of this provider's
      * @throws FabricException if the provider refuses it
-     * @throws IllegalStateException if this vector is closed, or shared and full; with shm of libfabric 2.x, also if 256 were
+     * @throws IllegalStateException if this vector is closed, or shared and full; with shm, also if 256 were
      *         inserted or were endpoints of this process, of which one is closed, since the first endpoint was bound
      */
     public synchronized Peer insert(EndpointAddress address) {
@@ -158,7 +158,7 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalStateException("the " + attributes.count() + " places of the shared " + this
                     + " are taken: open it with a larger count");
         }
-        if (ShmNeighbours.concerns(domain.info()) && Libfabric.load().version().major() >= 2
+        if (ShmNeighbours.concerns(domain.info())
                 && !shmPlaces.isNextSafe(ShmNeighbours.OF_THIS_PROCESS.countOthers(entries.keySet()))) {
             throw new IllegalStateException("the " + ShmPlaces.COUNT + " places of " + this
                     + " were given out, and shm takes the next peer for one that is gone: close the endpoints that are bound, or"
@@ -357,7 +357,10 @@ public final class AddressVector implements AutoCloseable {
         if (attributes.isReadOnly()) { // it stays in the table that another process has
             return;
         }
-        FabricException.check(AvOps.fi_av_remove(handle, entry.fabricAddress), "fi_av_remove", provider());
+        int status = ShmNeighbours.concerns(domain.info())
+                ? ShmPlaces.remove(handle, entry)
+                : AvOps.fi_av_remove(handle, entry.fabricAddress);
+        FabricException.check(status, "fi_av_remove", provider());
     }
 
     /**

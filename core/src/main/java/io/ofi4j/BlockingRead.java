@@ -119,6 +119,13 @@ final class BlockingRead {
         }
     }
 
+    /** The provider must not be asked any more whether something is there. */
+    void deafen() {
+        if (descriptor != null) {
+            descriptor.deafen();
+        }
+    }
+
     /** Ends the waits that are under way, or, where there is none, the next. */
     void signal() {
         synchronized (this) {
@@ -133,12 +140,18 @@ final class BlockingRead {
 
     /** How many signals there were, or -1 where one is for this wait. */
     private synchronized int begin() {
-        if (signalPending) {
-            signalPending = false;
+        if (takeSignal()) {
             return -1;
         }
         waiting++;
         return signals;
+    }
+
+    /** Whether a signal came while nobody waited; it is for who asks. */
+    synchronized boolean takeSignal() {
+        boolean taken = signalPending;
+        signalPending = false;
+        return taken;
     }
 
     private synchronized void end() {

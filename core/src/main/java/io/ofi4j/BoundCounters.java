@@ -71,6 +71,11 @@ final class BoundCounters {
         all().forEach(counter -> counter.enabled(queue));
     }
 
+    /** The endpoint is about to be closed, while nobody uses the counters. */
+    void closing() {
+        all().forEach(Counter::closing);
+    }
+
     /** Does something while nobody uses the counters. */
     void undisturbed(Runnable action) {
         List<Counter> counters = all();

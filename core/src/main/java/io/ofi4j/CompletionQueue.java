@@ -26,6 +26,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     private final Domain domain;
     private final Handle handle;
+    private final WaitObject waitObject;
     private final Arena arena;
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final ReceivesForData dataReceives = new ReceivesForData();
@@ -41,6 +42,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
                 : CqFormat.withoutSources(number);
         this.domain = domain;
         this.handle = handle;
+        this.waitObject = attributes.waitObject();
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
@@ -81,6 +83,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     BoundEndpoints endpoints() {
         return endpoints;
+    }
+
+    boolean hasWaitObject() {
+        return waitObject != WaitObject.NONE;
+    }
+
+    /** An endpoint that the provider knows to be bound is about to be closed; inside the guard. */
+    void closing() {
+        waiting.closing();
     }
 
     /** An endpoint was enabled; inside the guard. */
@@ -164,12 +175,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         if (limit < 1) {
             throw badLimit(limit);
         }
+        guard.checkThread(); // before a signal is taken
         return waiting.until(() -> poll(handler, limit), deadline);
     }
 
     /**
      * Makes the threads that wait in {@link #await} return, or where none does, the next one that would; and makes the wait
-     * descriptor readable. Any thread may call this, whatever the threading model says; what fi_cq_signal does for
+     * descriptor readable, or where no thread waits in await, the next {@link #tryWait} say no, so that an application's own loop
+     * does not sleep over it. Any thread may call this, whatever the threading model says; what fi_cq_signal does for
      * fi_cq_sread.
      *
      * @throws IllegalStateException if this queue is closed

@@ -60,7 +60,8 @@ final class CompletionWait {
     boolean tryWait() {
         guard.enter();
         try {
-            return isQuiet(requireDescriptor());
+            WaitDescriptor descriptor = requireDescriptor();
+            return !blocking.takeSignal() && isQuiet(descriptor);
         } finally {
             guard.exit();
         }
@@ -93,6 +94,9 @@ final class CompletionWait {
         if (!reader.isReadable()) {
             return true;
         }
+        if (descriptor.isDeaf()) {
+            return !reader.readAside();
+        }
         int status = FabricOps.fi_trywait(queue.domain().fabric().handle(), handle);
         if (status == -Errno.EAGAIN) {
             return false;
@@ -103,6 +107,16 @@ final class CompletionWait {
         }
         // net does not reset its descriptor in fi_trywait, only in fi_cq_sread
         return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
+    }
+
+    /**
+     * An endpoint is about to be closed, inside the guard. ofi_rxm leaves what it waited for in the wait object of its queue,
+     * and fi_trywait looks into it.
+     */
+    void closing() {
+        if (handle.provider().contains("ofi_rxm")) {
+            blocking.deafen();
+        }
     }
 
     private boolean isThresholdReached() {

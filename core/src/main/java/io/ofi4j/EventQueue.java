@@ -354,6 +354,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             children.requireNone(this);
             drainQuietly();
             closed = true;
+            kept.clear();
             if (hasRetired) {
                 fabric.retired().queue(handle);
             } else {

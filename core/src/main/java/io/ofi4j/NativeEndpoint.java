@@ -11,6 +11,8 @@ import io.ofi4j.internal.RmaOps;
 import io.ofi4j.internal.RxdRmaOps;
 import io.ofi4j.internal.ShmFiles;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
 
 /**
  * An endpoint as its provider has it: bound and enabled in one go, and closed once, in the ways that no provider ends the JVM at;
@@ -104,7 +106,7 @@ final class NativeEndpoint {
         int status = FidOps.fi_enable(handle);
         if (status < 0 && hasVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
             closed = true;
-            FidOps.fi_close(handle);
+            closeBound();
             closeWriteCounter();
         }
         FabricException.check(status, "fi_enable", info.provider());
@@ -123,7 +125,10 @@ final class NativeEndpoint {
             bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
             hasVector = true;
         }
-        for (CompletionQueue queue : bindings.queues()) {
+        // ofi_rxd takes the first for whether there are descriptors, and where it has none adds the process's standard input
+        List<CompletionQueue> queues = bindings.queues().stream()
+                .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
+        for (CompletionQueue queue : queues) {
             long flags = (queue == bindings.transmitQueue() ? Direction.TRANSMIT.bit() : 0)
                     | (queue == bindings.receiveQueue() ? Direction.RECEIVE.bit() : 0);
             bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
@@ -245,11 +250,13 @@ final class NativeEndpoint {
     private int closeUndisturbed() {
         int[] status = new int[1];
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(() -> status[0] = closeAtLast())); // reading them is progress, too
+                () -> bindings.counters.undisturbed(() -> status[0] = closeBound())); // reading them is progress, too
         return status[0];
     }
 
-    private int closeAtLast() {
+    private int closeBound() {
+        bindings.queues().forEach(CompletionQueue::closing);
+        bindings.counters.closing();
         if (shmFile != null) {
             ShmWatch.OF_THIS_PROCESS.closing(shmFile);
         }

@@ -11,9 +11,14 @@ import io.ofi4j.internal.Handle;
  * readable from outside and be quiet again, and completions that this library keeps are nothing that a provider knows of.
  */
 final class WaitDescriptor {
+    private static final int TICK_NANOS = 1_000_000;
+    private static final int NONE = -1;
+
     final int number;
     private final int provider;
     private final int event;
+    private int timer = NONE;
+    private boolean isDeaf;
     private boolean closed;
 
     private WaitDescriptor(int provider) {
@@ -72,9 +77,33 @@ final class WaitDescriptor {
     }
 
     synchronized void rest() {
-        if (!closed) {
+        if (closed) {
+            return;
+        }
+        if (!isDeaf || timer != NONE) { // without a timer it stays readable, lest anybody sleeps on
             Descriptors.reset(event);
         }
+        if (timer != NONE) {
+            Descriptors.reset(timer);
+        }
+    }
+
+    /**
+     * The provider must not be asked any more, nor its descriptor be waited for: from now on this one is readable a thousand
+     * times a second, so that who blocks looks again.
+     */
+    synchronized void deafen() {
+        if (closed || isDeaf) {
+            return;
+        }
+        isDeaf = true;
+        timer = Math.max(NONE, Descriptors.timer(TICK_NANOS));
+        Descriptors.replace(number, provider, timer);
+        Descriptors.signal(event);
+    }
+
+    synchronized boolean isDeaf() {
+        return isDeaf;
     }
 
     synchronized void close() {
@@ -82,6 +111,9 @@ final class WaitDescriptor {
             closed = true;
             Descriptors.close(number);
             Descriptors.close(event);
+            if (timer != NONE) {
+                Descriptors.close(timer);
+            }
         }
     }
 }

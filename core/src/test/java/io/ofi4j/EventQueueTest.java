@@ -152,6 +152,7 @@ class EventQueueTest {
             EventQueue queue = fabric
                     .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable());
             assertThatIllegalStateException().isThrownBy(fabric::close).withMessageContaining("EventQueue");
+            queue.write(1, 2);
             queue.close();
             queue.close();
 

@@ -11,6 +11,7 @@ import java.util.Set;
 final class ModelCounters {
     private static final int MOST = 5;
     private static final Duration SHORT = Duration.ofNanos(200_000);
+    private static final Duration ENDLESS = Duration.ofSeconds(50);
 
     private final ModelProgram program;
     private final ModelState state;
@@ -28,18 +29,25 @@ final class ModelCounters {
         }
     }
 
+    /** Null where the provider does not offer the wait object. */
     private Count open(ModelState.Dom dom) {
-        program.note("open counter " + state.counts.size() + " of domain " + state.domains.indexOf(dom));
+        WaitObject object = program.objects.any();
+        program.note("open counter " + state.counts.size() + " of domain " + state.domains.indexOf(dom)
+                + " with wait object " + object);
         Count count = new Count();
         count.dom = dom;
-        count.counter = dom.domain.openCounter();
+        count.counter = program.objects.openCounter(dom.domain, object);
+        if (count.counter == null) {
+            return null;
+        }
         state.counts.add(count);
         return count;
     }
 
     void openAndBind(End end) {
-        if (program.chance(50)) {
-            bind(end, open(end.dom), EnumSet.of(CounterEvent.WRITE, CounterEvent.READ));
+        Count count = program.chance(50) ? open(end.dom) : null;
+        if (count != null) {
+            bind(end, count, EnumSet.of(CounterEvent.WRITE, CounterEvent.READ));
         }
     }
 
@@ -80,7 +88,7 @@ final class ModelCounters {
         }
         Count count = program.pick(state.counts);
         String name = " counter " + state.counts.indexOf(count);
-        switch (program.random.nextInt(6)) {
+        switch (program.random.nextInt(7)) {
             case 0 -> {
                 long more = program.random.nextInt(3);
                 program.note("add " + more + " to" + name);
@@ -95,6 +103,7 @@ final class ModelCounters {
                 }
             }
             case 2, 3 -> await(count, name);
+            case 4 -> addUnder(count, name);
             default -> {
                 program.note("read" + name);
                 expect("read", count).run(() -> check(count));
@@ -119,9 +128,39 @@ final class ModelCounters {
     private void await(Count count, String name) {
         long ahead = program.random.nextInt(2);
         program.note("wait for" + name + " to reach what it is" + (ahead == 0 ? "" : " and one more"));
-        expect("await", count).tolerated(true, FabricTimeoutException.class)
-                .tolerated(count.errors > 0 || program.ledger.isSpoiled(), FabricException.class)
-                .run(() -> count.counter.await(count.counter.read() + ahead, SHORT));
+        expect("await", count).tolerated(count.errors > 0 || program.ledger.isSpoiled(), FabricException.class)
+                .run(() -> await(count, count.counter.read() + ahead));
+    }
+
+    private static void await(Count count, long target) {
+        long start = System.nanoTime();
+        try {
+            count.counter.await(target, SHORT);
+            if (count.counter.read() < target) {
+                throw new AssertionError("a wait for " + target + " ended at " + count.counter.read());
+            }
+        } catch (FabricTimeoutException e) {
+            if (System.nanoTime() - start < SHORT.toNanos()) {
+                throw new AssertionError("a wait gave up early", e);
+            }
+        }
+    }
+
+    /** Another thread waits while this one adds. */
+    private void addUnder(Count count, String name) {
+        if (!count.open || program.info.domain().threading() != ThreadingModel.SAFE) {
+            return;
+        }
+        program.note("add to" + name + " while another thread waits for it");
+        long target = count.counter.read() + 1;
+        Elsewhere waiting = Elsewhere.start(() -> count.counter.await(target, ENDLESS));
+        count.counter.add(1);
+        count.expected.incrementAndGet();
+        Throwable thrown = waiting.await();
+        if (thrown != null
+                && !(thrown instanceof FabricException && (count.errors > 0 || program.ledger.isSpoiled()))) {
+            throw new AssertionError("a wait that an addition should end", thrown);
+        }
     }
 
     void close(Count count) {

@@ -24,18 +24,22 @@ final class ModelLifeCycle {
     private final ModelProgram program;
     private final ModelState state;
     final ModelCounters counters;
+    private final ModelEvents events;
 
     ModelLifeCycle(ModelProgram program) {
         this.program = program;
         this.state = program.state;
         this.counters = new ModelCounters(program);
+        this.events = new ModelEvents(program);
     }
 
     /** What nearly every program needs, so that few steps do something. */
     void begin() {
         openDomain();
         for (int count = 0; count < 2; count++) {
-            openQueue();
+            while (state.queues.size() <= count) { // some wait objects are not offered
+                openQueue();
+            }
             openVector();
             End end = openEnd(state.domains.getFirst());
             bind(end, state.vectors.getFirst());
@@ -51,7 +55,7 @@ final class ModelLifeCycle {
     }
 
     void step() {
-        switch (program.random.nextInt(16)) {
+        switch (program.random.nextInt(18)) {
             case 0 -> openDomainOrCloseOne();
             case 1 -> openQueue();
             case 2 -> openVector();
@@ -65,6 +69,7 @@ final class ModelLifeCycle {
             case 12 -> insert(program.pick(state.vectors), program.chance(85) ? program.pick(state.ends) : null);
             case 13 -> alias(program.pick(state.ends));
             case 14 -> counters.openOrClose();
+            case 15, 16 -> events.step();
             default -> bindSomethingOrEnable(program.pick(state.ends));
         }
     }
@@ -107,8 +112,16 @@ final class ModelLifeCycle {
         Queue queue = new Queue();
         queue.dom = program.pick(state.domains);
         int size = QUEUE_SIZES[program.random.nextInt(QUEUE_SIZES.length)];
-        program.note("open queue " + state.queues.size() + " of size " + size + domain(queue));
-        queue.queue = queue.dom.domain.openCompletionQueue(size);
+        WaitObject object = program.objects.any();
+        queue.threshold = program.chance(85) ? 1 : 2 + program.random.nextInt(3);
+        program.note("open queue " + state.queues.size() + " of size " + size + domain(queue) + " with wait object "
+                + object + ", threshold " + queue.threshold);
+        queue.queue = program.objects.open(queue.dom.domain,
+                CompletionQueueAttributes.defaults().size(size).waitObject(object).waitThreshold(queue.threshold));
+        if (queue.queue == null) {
+            return;
+        }
+        queue.hasDescriptor = ModelWaitObjects.hasDescriptor(queue.queue, object);
         state.queues.add(queue);
     }
 
@@ -373,6 +386,7 @@ final class ModelLifeCycle {
     void closeRest() {
         state.queues.forEach(this::close);
         state.counts.forEach(counters::close);
+        state.events.forEach(events::close);
         state.vectors.forEach(this::close);
         for (Region region : state.regions) {
             program.note("close region " + state.regions.indexOf(region));

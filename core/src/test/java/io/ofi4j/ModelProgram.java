@@ -26,8 +26,9 @@ final class ModelProgram {
     final Fabric fabric;
     final boolean isVerbose;
     final List<String> trace = new ArrayList<>();
-    private final ModelLifeCycle lifeCycle = new ModelLifeCycle(this);
-    private final ModelTransfers transfers = new ModelTransfers(this);
+    final ModelWaitObjects objects;
+    private final ModelLifeCycle lifeCycle;
+    private final ModelTransfers transfers;
 
     ModelProgram(FabricInfo info, long seed, boolean isVerbose) {
         this.info = info;
@@ -35,6 +36,9 @@ final class ModelProgram {
         this.random = new Random(seed);
         this.isVerbose = isVerbose;
         this.fabric = Libfabric.load().openFabric(info);
+        this.objects = new ModelWaitObjects(info, random);
+        this.lifeCycle = new ModelLifeCycle(this);
+        this.transfers = new ModelTransfers(this);
     }
 
     boolean isShm() {

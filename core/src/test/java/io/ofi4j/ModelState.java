@@ -1,6 +1,8 @@
 package io.ofi4j;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,6 +20,7 @@ final class ModelState {
     final List<Region> regions = new ArrayList<>();
     final List<Known> peers = new ArrayList<>();
     final List<Count> counts = new ArrayList<>();
+    final List<Events> events = new ArrayList<>();
 
     static class Thing {
         volatile boolean open = true;
@@ -32,6 +35,18 @@ final class ModelState {
         CompletionQueue queue;
         /** Of every endpoint that received with it. */
         final Set<EndpointAddress> addresses = ConcurrentHashMap.newKeySet();
+        int threshold = 1;
+        boolean hasDescriptor;
+        /** Whether a signal ends the next wait at once. */
+        boolean signaled;
+        /** How many waits are under way, each in the handler of another. */
+        int waiting;
+    }
+
+    static final class Events extends Thing {
+        EventQueue queue;
+        /** By the application, and not read yet. */
+        final Deque<Event> written = new ArrayDeque<>();
     }
 
     static final class Vector extends Thing {

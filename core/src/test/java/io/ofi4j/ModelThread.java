@@ -26,6 +26,7 @@ final class ModelThread {
     private final ModelThreads shared;
     private final Random random;
     private final String name;
+    private final ModelWaitObjects objects;
     private final List<End> myEnds = new ArrayList<>();
     private final List<Known> peers = new ArrayList<>();
     /** Messages that are posted again and again; each is for one thread. */
@@ -38,12 +39,15 @@ final class ModelThread {
         this.shared = shared;
         this.random = new Random(seed);
         this.name = "thread " + index + ": ";
+        this.objects = new ModelWaitObjects(shared.info, random);
     }
 
     void run(int steps) {
-        myQueue.queue = shared.domain.openCompletionQueue(1 + random.nextInt(64));
+        openQueue();
         shared.queues.add(myQueue);
-        myCount.counter = shared.domain.openCounter();
+        while (myCount.counter == null) {
+            myCount.counter = objects.openCounter(shared.domain, objects.any());
+        }
         shared.counts.add(myCount);
         vector = shared.isOwned() ? shared.domain.openAddressVector() : shared.vector;
         open();
@@ -60,6 +64,16 @@ final class ModelThread {
         myEnds.forEach(end -> end.endpoint.close());
         shared.together.arriveAndAwaitAdvance(); // others may have bound theirs to this queue
         finish();
+    }
+
+    private void openQueue() {
+        while (myQueue.queue == null) { // some wait objects are not offered
+            WaitObject object = objects.any();
+            CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().size(1 + random.nextInt(64))
+                    .waitObject(object).waitThreshold(random.nextInt(8) == 0 ? 2 : 1);
+            myQueue.queue = objects.open(shared.domain, attributes);
+            myQueue.hasDescriptor = myQueue.queue != null && ModelWaitObjects.hasDescriptor(myQueue.queue, object);
+        }
     }
 
     private void finish() {
@@ -100,7 +114,7 @@ final class ModelThread {
     }
 
     private void step(int depth) {
-        switch (random.nextInt(21)) {
+        switch (random.nextInt(22)) {
             case 0 -> register();
             case 1 -> closeLocal(pick(shared.regions));
             case 2 -> openOrClose(depth);
@@ -109,7 +123,8 @@ final class ModelThread {
                 fromAnotherThread();
             }
             case 4 -> count(shared.isOwned() ? myCount : pick(shared.counts));
-            case 5, 6, 7, 8, 9, 10, 11 -> poll(shared.isOwned() ? myQueue : pick(shared.queues), depth);
+            case 5 -> signalOrBlock();
+            case 6, 7, 8, 9, 10, 11, 12 -> poll(shared.isOwned() ? myQueue : pick(shared.queues), depth);
             default -> post();
         }
     }
@@ -200,6 +215,19 @@ final class ModelThread {
         }
     }
 
+    /** Rule: any thread may signal. */
+    private void signalOrBlock() {
+        Queue queue = pick(shared.queues);
+        if (random.nextBoolean()) {
+            new Expect("signal").run(queue.queue::signal);
+            return;
+        }
+        boolean wrongThread = shared.isOwned() && queue != myQueue;
+        new Expect("block").refused(!queue.hasDescriptor, IllegalStateException.class)
+                .refused(wrongThread, WrongThreadException.class)
+                .run(() -> Waiting.block(Duration.ofNanos(random.nextInt(1_000_000)), queue.queue));
+    }
+
     /** Rule: what belongs to another thread refuses this one. */
     private void fromAnotherThread() {
         Queue queue = pick(shared.queues);
@@ -288,7 +316,11 @@ final class ModelThread {
                 shared.ledger.failed(queue, error);
             }
         };
-        new Expect("poll").run(() -> count[0] = queue.queue.poll(handler, 1 + random.nextInt(64)));
+        int limit = 1 + random.nextInt(64);
+        boolean waits = random.nextInt(5) == 0;
+        new Expect("poll").run(() -> count[0] = waits
+                ? queue.queue.await(handler, limit, Duration.ofNanos(random.nextInt(1_000_000)))
+                : queue.queue.poll(handler, limit));
         return count[0];
     }
 }

@@ -1,6 +1,9 @@
 package io.ofi4j;
 
 import io.ofi4j.ModelState.Queue;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.ToIntFunction;
 
 /** Steps that post, poll and make progress. */
 final class ModelTransfers {
@@ -10,21 +13,24 @@ final class ModelTransfers {
     private final ModelState state;
     private final ModelPosts posts;
     private final ModelCounters counters;
+    private final ModelWaits waits;
 
     ModelTransfers(ModelProgram program) {
         this.program = program;
         this.state = program.state;
         this.posts = new ModelPosts(program);
         this.counters = new ModelCounters(program);
+        this.waits = new ModelWaits(program, this);
     }
 
     void step(int depth) {
-        switch (program.random.nextInt(22)) {
+        switch (program.random.nextInt(24)) {
             case 0, 1, 2, 3, 4, 5 -> posts.simple();
             case 6, 7, 8, 9, 10 -> posts.message();
             case 11, 12 -> progress();
             case 13, 14 -> counters.use();
             case 15 -> pollFromElsewhere();
+            case 16, 17 -> waits.step(depth);
             default -> {
                 Queue queue = program.pick(state.queues);
                 program.note("poll queue " + state.queues.indexOf(queue));
@@ -46,21 +52,12 @@ final class ModelTransfers {
         }
         Queue queue = program.pick(state.queues);
         program.note("poll queue " + state.queues.indexOf(queue) + " from another thread");
-        Throwable[] thrown = new Throwable[1];
-        Thread thread = Thread.ofPlatform().start(() -> {
-            try {
-                queue.queue.poll((token, flags, length, data) -> {}, 1);
-            } catch (Throwable t) {
-                thrown[0] = t;
-            }
-        });
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-        if (!(thrown[0] instanceof WrongThreadException)) {
-            throw new AssertionError("another thread's poll gave " + thrown[0]);
+        CompletionHandler handler = (token, flags, length, data) -> {};
+        List<Runnable> calls = List.of(() -> queue.queue.poll(handler, 1), queue.queue::tryWait,
+                () -> queue.queue.await(handler, 1, Duration.ofSeconds(1)), queue.queue::waitDescriptor);
+        Throwable thrown = Elsewhere.start(program.pick(calls)).await();
+        if (!(thrown instanceof WrongThreadException)) {
+            throw new AssertionError("another thread's call gave " + thrown);
         }
     }
 
@@ -70,6 +67,11 @@ final class ModelTransfers {
     }
 
     private void poll(Queue queue, int limit, int depth) {
+        take("poll", queue, limit, depth, handler -> queue.queue.poll(handler, limit));
+    }
+
+    /** Takes completions by a call, with a handler that does this and that: how many, or -1 where the call throws. */
+    int take(String name, Queue queue, int limit, int depth, ToIntFunction<CompletionHandler> call) {
         int[] handed = new int[1];
         boolean mischief = depth < DEEPEST && program.chance(30);
         CompletionHandler handler = new CompletionHandler() {
@@ -94,11 +96,12 @@ final class ModelTransfers {
             }
         };
         int[] count = {-1};
-        new Expect("poll").refused(!queue.open, IllegalStateException.class).tolerated(mischief, Mischief.class)
-                .run(() -> count[0] = queue.queue.poll(handler, limit));
+        new Expect(name).refused(!queue.open, IllegalStateException.class).tolerated(mischief, Mischief.class)
+                .run(() -> count[0] = call.applyAsInt(handler));
         if (count[0] > limit || count[0] >= 0 && count[0] != handed[0]) {
-            throw new AssertionError("poll says " + count[0] + " of at most " + limit + ", handed " + handed[0]);
+            throw new AssertionError(name + " says " + count[0] + " of at most " + limit + ", handed " + handed[0]);
         }
+        return count[0];
     }
 
     /** What a handler throws. */

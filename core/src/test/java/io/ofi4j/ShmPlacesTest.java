@@ -3,9 +3,11 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -29,6 +31,12 @@ class ShmPlacesTest {
         survives(TwoThreads.class, model);
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void anEndpointIsNotTakenForTheOneWhosePlaceItHas(ThreadingModel model) {
+        survives(Successor.class, model);
+    }
+
     private static void survives(Class<?> main, ThreadingModel model) {
         Forked.Result result = Forked.run(main, model.name());
 
@@ -42,10 +50,21 @@ class ShmPlacesTest {
     /** Writes until an operation is accepted and done, the peer is gone, or time is over. */
     private static boolean writeOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs,
             Duration patience) {
+        return once(pair, () -> pair.rma().tryWrite(region, 0, 8, peer, region.remote(), 8, 1), theirs, patience);
+    }
+
+    /** From two places, so that the other end must act. */
+    private static boolean readOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
+        RmaMessage message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
+                .remote(region.remote(), 12, 4);
+        return once(pair, () -> message.tryRead(1), theirs, Pair.DEADLINE);
+    }
+
+    private static boolean once(Pair pair, BooleanSupplier post, CompletionQueue theirs, Duration patience) {
         int[] done = new int[1];
         boolean[] posted = new boolean[1];
         return Waiting.YIELD.tryUntil(() -> {
-            posted[0] = posted[0] || pair.rma().tryWrite(region, 0, 8, peer, region.remote(), 8, 1);
+            posted[0] = posted[0] || post.getAsBoolean();
             pair.queue.poll((token, flags, length, data) -> done[0]++, 8);
             theirs.progress();
             return posted[0] && done[0] > 0;
@@ -87,6 +106,28 @@ class ShmPlacesTest {
             }, Pair.DEADLINE);
             pair.poll();
             return written;
+        }
+    }
+
+    /** The next endpoint knows nobody by the number that the one before knew the writer by. */
+    static final class Successor {
+        private Successor() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = pair(arguments);
+                    MemoryRegion region = pair.domain.allocate(16, Access.READ, Access.REMOTE_READ)) {
+                boolean read = readOnce(pair, region, pair.far, pair.farQueue);
+                try (AddressVector another = pair.domain.openAddressVector()) {
+                    for (AddressVector vector : List.of(pair.vector, another)) {
+                        try (Endpoint next = pair.domain.openEndpoint().bind(vector).bind(pair.farQueue).enable()) {
+                            Peer peer = pair.vector.insert(next.address());
+                            read &= readOnce(pair, region, peer, pair.farQueue);
+                        }
+                    }
+                }
+                System.exit(read ? 0 : 3);
+            }
         }
     }
 

@@ -20,6 +20,8 @@ public final class Descriptors {
     private static final MethodHandle EVENTFD = find("eventfd", JAVA_INT, JAVA_INT);
     private static final MethodHandle EVENTFD_READ = find("eventfd_read", JAVA_INT, ADDRESS);
     private static final MethodHandle EVENTFD_WRITE = find("eventfd_write", JAVA_INT, JAVA_LONG);
+    private static final MethodHandle TIMERFD_CREATE = find("timerfd_create", JAVA_INT, JAVA_INT);
+    private static final MethodHandle TIMERFD_SETTIME = find("timerfd_settime", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     private static final MethodHandle CLOSE = find("close", JAVA_INT);
 
     /** {@code struct pollfd}: the descriptor, what is asked, what is answered. */
@@ -27,9 +29,15 @@ public final class Descriptors {
     private static final long POLLFD_EVENTS = 4;
     private static final short POLLIN = 1;
     private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLLIN = 1;
     /** {@code struct epoll_event} on x86-64 is packed; on other machines it has 16 bytes, and begins alike. */
     private static final long EPOLL_EVENT = 16;
+    private static final int CLOCK_MONOTONIC = 1;
+    /** {@code struct itimerspec}: seconds and nanoseconds of the interval, then of the first time. */
+    private static final long ITIMERSPEC = 32;
+    private static final long INTERVAL_NANOS = 8;
+    private static final long FIRST_NANOS = 24;
     private static final int CLOEXEC = 0x80000;
     private static final int NONBLOCK = 0x800;
 
@@ -73,6 +81,32 @@ public final class Descriptors {
                 close(all);
             }
             return status == 0 ? all : status;
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** epoll_ctl: from now on it is readable while another is, and no longer while one is. */
+    public static void replace(int all, int one, int other) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(EPOLL_EVENT, EPOLL_EVENT);
+            event.set(JAVA_INT, 0, EPOLLIN);
+            int ignored = (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_DEL, one, event);
+            int alike = (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_ADD, other, event);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** timerfd: a descriptor that is readable each time so many nanoseconds have passed, until {@link #reset}; or below 0. */
+    public static int timer(int nanos) {
+        try (Arena arena = Arena.ofConfined()) {
+            int timer = (int) TIMERFD_CREATE.invokeExact(CLOCK_MONOTONIC, CLOEXEC | NONBLOCK);
+            MemorySegment times = arena.allocate(ITIMERSPEC, JAVA_LONG.byteAlignment());
+            times.set(JAVA_LONG, INTERVAL_NANOS, nanos);
+            times.set(JAVA_LONG, FIRST_NANOS, nanos);
+            int ignored = (int) TIMERFD_SETTIME.invokeExact(timer, 0, times, MemorySegment.NULL);
+            return timer;
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }
