@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  */
 class ShmWatchTest {
     private static final boolean LOCKS = Libfabric.load().version().major() < 2;
-    private static final Duration DEADLINE = Patience.seconds(30);
+    private static final Duration DEADLINE = Patience.seconds(60);
     /** Longer than it takes to see that a process has ended. */
     private static final Duration A_WHILE = Duration.ofSeconds(2);
     private static final int MANY = 5000;
@@ -39,7 +39,7 @@ class ShmWatchTest {
     private static final int WRITE = 4;
 
     private static void survives(Class<?> main) {
-        Forked.Result result = Forked.run(main);
+        Forked.Result result = Forked.start(main).await(Patience.seconds(240).toSeconds());
 
         assertThat(result.exit()).as(result.output()).isZero();
     }
@@ -265,7 +265,7 @@ class ShmWatchTest {
             Waiting.YIELD.until(() -> {
                 queue.progress();
                 return writer.output().contains("written");
-            }, Patience.seconds(60));
+            }, DEADLINE);
             require(region.segment().get(ValueLayout.JAVA_LONG, 0) == Writer.VALUE, "it has written");
             return writer;
         }
