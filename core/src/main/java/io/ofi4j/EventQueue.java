@@ -286,7 +286,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.lock();
         try {
             int status = close.getAsInt();
-            reader.remove(object);
+            forget(object);
             children.remove(endpoint);
             return status;
         } finally {
@@ -301,12 +301,24 @@ public final class EventQueue implements Waitable, AutoCloseable {
             int status = close.getAsInt(); // may refuse: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
-                reader.remove(object);
+                forget(object);
             }
             children.remove(endpoint);
             return status;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** What is still to be read of what was closed is nobody's, and not of the next one that gets its place in memory. */
+    private void forget(Handle object) {
+        reader.remove(object);
+        try {
+            while (pump(0)) {
+                Thread.onSpinWait();
+            }
+        } catch (WrongThreadException | FabricException e) { // others are bound, whose thread reads it; or the next reader learns why
+            return;
         }
     }
 

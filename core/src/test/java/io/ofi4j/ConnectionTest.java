@@ -432,6 +432,28 @@ class ConnectionTest {
         }
     }
 
+    /** The provider gives the next passive endpoint the place in memory of the one before. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whatWasAskedOfAClosedPassiveEndpointIsNotAskedOfTheNext(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            for (int round = 0; round < 100; round++) {
+                PassiveEndpoint first = listener.fabric.openPassiveEndpoint(listener.fabric.info())
+                        .bind(listener.events).listen();
+                try (Endpoint client = listener.domain
+                        .openEndpoint(listener.domain.info().withDestination(first.address())).bind(listener.farEvents)
+                        .bind(listener.farQueue).enable()) {
+                    client.connection().connect(first.address());
+                    first.close();
+                    try (PassiveEndpoint next = listener.fabric.openPassiveEndpoint(listener.fabric.info())) {
+                        next.bind(listener.events).listen();
+                        assertThat(listener.events.read()).as("round " + round).isEmpty();
+                    }
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#connected")
     void whatIsNotConnectedYetTransfersNothing(String provider) {

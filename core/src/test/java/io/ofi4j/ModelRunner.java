@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs in a JVM of its own. Arguments: provider, settings such as {@code SAFE:1,COMPLETION:3} (threading model and
+ * Runs random programs in a JVM of its own. Arguments: provider, with {@code MSG} before it for connections, settings such as {@code SAFE:1,COMPLETION:3} (threading model and
  * number of threads), first seed, and of each setting the number of programs, their steps and the most seconds; then
  * {@code verbose} for a program that killed the JVM. Exit status 3: a program broke a rule.
  */
@@ -69,7 +69,11 @@ final class ModelRunner {
     private static void run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
         List<String> trace = List.of();
         try {
-            if (threads == 1) {
+            if (info.endpoint().type() == EndpointType.MSG) {
+                ModelConnections program = new ModelConnections(info, seed, isVerbose);
+                trace = program.trace;
+                program.run(steps);
+            } else if (threads == 1) {
                 ModelProgram program = new ModelProgram(info, seed, isVerbose);
                 trace = program.trace;
                 program.run(steps);

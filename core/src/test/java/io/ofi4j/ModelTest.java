@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Thousands of random programs over the public API, each checked step by step against a simple model of the rules: which call
- * succeeds and which throws what, every token back exactly once, no byte changed that nobody wrote, nothing left over. The
+ * succeeds and which throws what, every token back exactly once, no byte changed that nobody wrote, nothing left over: of
+ * unconnected endpoints, with everything that they need, and of connections, that come about, are refused and end. The
  * programs run in a JVM of their own: where it dies, this fails with the seed and the shortest beginning of the program that
  * does it. More programs: {@code -Dofi4j.model.programs=20000}; others: {@code -Dofi4j.model.seed=1000000}.
  */
@@ -20,8 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ModelTest {
     private static final int STEPS = 40;
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
-    private static final long A_FEW = 40;
-    private static final long A_FEW_SECONDS = 3;
+    private static final long A_FEW = 30;
+    private static final long A_FEW_SECONDS = 2;
     /** How many programs per provider, threading model and number of threads; without it, a few, or what some seconds allow. */
     private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 0);
     private static final long ENDLESS = 3600;
@@ -30,17 +31,28 @@ class ModelTest {
     /** Of three threads none has {@link ThreadingModel#DOMAIN}, which has one. */
     private static final List<String> SETTINGS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1", "SAFE:3",
             "COMPLETION:3");
+    private static final List<String> SETTINGS_OF_CONNECTIONS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1");
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
     void randomProgramsOfOneAndOfThreeThreads(String provider) {
+        run(provider, SETTINGS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void randomProgramsOfConnections(String provider) {
+        run("MSG " + provider, SETTINGS_OF_CONNECTIONS);
+    }
+
+    private static void run(String provider, List<String> settings) {
         long count = PROGRAMS > 0 ? PROGRAMS : A_FEW;
         long seconds = PROGRAMS > 0 ? ENDLESS : A_FEW_SECONDS;
-        Forked.Result result = fork(provider, String.join(",", SETTINGS), FIRST_SEED, count, STEPS, seconds, false);
+        Forked.Result result = fork(provider, String.join(",", settings), FIRST_SEED, count, STEPS, seconds, false);
         if (result.exit() != 0) {
             throw new AssertionError(explain(result, provider));
         }
-        assertThat(result.output().lines().filter(line -> line.startsWith("done "))).hasSameSizeAs(SETTINGS);
+        assertThat(result.output().lines().filter(line -> line.startsWith("done "))).hasSameSizeAs(settings);
     }
 
     /** The seed, and how the shortest beginning of that program fails. */
