@@ -160,8 +160,8 @@ public final class RmaMessage {
      *
      * @param how any flags, or none
      * @return this message
-     * @throws UnsupportedOperationException if the endpoint was opened without the capability that a flag needs; nothing is
-     *         changed then
+     * @throws UnsupportedOperationException if the endpoint was opened without the capability that a flag needs, or the provider
+     *         carries no data; nothing is changed then
      */
     public RmaMessage flags(OperationFlag... how) {
         long wanted = 0;
@@ -234,6 +234,7 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -251,6 +252,7 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -308,6 +310,7 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -326,6 +329,7 @@ public final class RmaMessage {
      *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
      * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
      *         closed, or the peer was removed
+     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
      * @throws WrongThreadException if the threading model gives the endpoint to another thread
      * @throws FabricException if the provider refuses
      */
@@ -346,6 +350,7 @@ public final class RmaMessage {
 
     private void requireReadable() {
         checks.require(this, Access.READ.bit(), Access.REMOTE_READ.bit());
+        checks.requireFillable(this);
         if ((flags & (OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit())) != 0) {
             throw new IllegalArgumentException("a read takes neither REMOTE_CQ_DATA nor INJECT");
         }

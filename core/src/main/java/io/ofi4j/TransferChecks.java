@@ -11,6 +11,7 @@ final class TransferChecks {
     private final long maximumMessageSize;
     private final long injectSize;
     private final long completionDataSize;
+    private final boolean fillsOneSegment;
 
     TransferChecks(Endpoint endpoint) {
         FabricInfo info = endpoint.info();
@@ -21,6 +22,7 @@ final class TransferChecks {
         this.maximumMessageSize = info.endpoint().maximumMessageSize();
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
+        this.fillsOneSegment = Verbs.fillsOneSegment(domain.info());
     }
 
     String provider() {
@@ -58,7 +60,8 @@ final class TransferChecks {
     }
 
     void requireData(long data) {
-        if (completionDataSize < Long.BYTES && data >>> completionDataSize * Byte.SIZE != 0) {
+        if (completionDataSize < Long.BYTES
+                && (completionDataSize == 0 || data >>> completionDataSize * Byte.SIZE != 0)) {
             throw badData(data);
         }
     }
@@ -68,6 +71,9 @@ final class TransferChecks {
         if (needed != null && (endpoint.info().capabilityBits() & needed.bit()) == 0) {
             throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
                     + " was opened without: ask for it in FabricHints, or for another provider");
+        }
+        if (flag == OperationFlag.REMOTE_CQ_DATA) {
+            requireData(0);
         }
     }
 
@@ -100,6 +106,14 @@ final class TransferChecks {
             boolean here = (message.localRights & localRight) == 0;
             throw new IllegalArgumentException("a " + (here ? "local" : "remote") + " segment's region lacks "
                     + Access.setOf(here ? localRight : remoteRight));
+        }
+    }
+
+    void requireFillable(RmaMessage message) {
+        if (fillsOneSegment && message.localCount > 1) {
+            throw new UnsupportedOperationException(
+                    "a read into several local segments fills the first only on Soft-iWARP, "
+                            + "and completes: read into each with an operation of its own");
         }
     }
 
@@ -150,7 +164,8 @@ final class TransferChecks {
 
     private RuntimeException badData(long data) {
         if (completionDataSize == 0) {
-            return new UnsupportedOperationException("completion data is not offered by the provider " + provider);
+            return new UnsupportedOperationException("completion data is not offered by the provider " + provider
+                    + " here: write without it, and tell the peer in another way");
         }
         return new IllegalArgumentException("completion data of provider " + provider + " has " + completionDataSize
                 + " bytes, too few for 0x" + Long.toHexString(data));

@@ -6,12 +6,19 @@ import io.ofi4j.internal.InfoHandle;
 final class Verbs {
     /** Of each endpoint: they serve peers' writes with data only, and a queue must have room for all of them. */
     private static final int RECEIVES = 64;
+    /** What Linux's Soft-iWARP, siw, says of itself. */
+    private static final String SOFT_IWARP = "0x626d74";
 
     private Verbs() {
     }
 
     static boolean isConnected(FabricInfo info) {
         return info.endpoint().type() == EndpointType.MSG && info.provider().startsWith("verbs");
+    }
+
+    /** Whether a read into several segments fills the first only, and says that it has completed. */
+    static boolean fillsOneSegment(FabricInfo info) {
+        return info.provider().startsWith("verbs") && info.handle().deviceVendor().equals(SOFT_IWARP);
     }
 
     /** How many receives an endpoint has, for which its queue must have room beside its operations. */

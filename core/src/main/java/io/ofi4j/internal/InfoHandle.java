@@ -3,12 +3,14 @@ package io.ofi4j.internal;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_device_attr;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
 import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.bindings.fid_nic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -109,6 +111,20 @@ public final class InfoHandle {
 
     public int addressFormat() {
         return fi_info.addr_format(info);
+    }
+
+    /** Who has made the device, as the provider writes it; no text where it does not say. */
+    public String deviceVendor() {
+        MemorySegment nic = fi_info.nic(info);
+        if (nic.address() == 0) {
+            return "";
+        }
+        MemorySegment device = fid_nic.device_attr(nic.reinterpret(fid_nic.sizeof()));
+        if (device.address() == 0) {
+            return "";
+        }
+        MemorySegment vendor = fi_device_attr.vendor_id(device.reinterpret(fi_device_attr.sizeof()));
+        return vendor.address() == 0 ? "" : LibC.string(vendor);
     }
 
     /** The source address, or no bytes. */

@@ -33,6 +33,7 @@ import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_cq_msg_entry;
 import io.ofi4j.bindings.fi_cq_tagged_entry;
+import io.ofi4j.bindings.fi_device_attr;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_eq_attr;
@@ -72,6 +73,7 @@ import io.ofi4j.bindings.fid_ep;
 import io.ofi4j.bindings.fid_eq;
 import io.ofi4j.bindings.fid_fabric;
 import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.fid_nic;
 import io.ofi4j.bindings.iovec;
 import io.ofi4j.bindings.fid_pep;
 import io.ofi4j.bindings.libc.sigaction;
@@ -108,7 +110,7 @@ class HeaderProbeTest {
             fi_mr_modify.layout(), fi_mr_raw_attr.layout(), fi_mr_map_raw.layout(), iovec.layout(), fi_ops_ep.layout(),
             fi_alias.layout(), fid_eq.layout(), fid_pep.layout(), fi_ops_eq.layout(), fi_eq_attr.layout(),
             fi_eq_entry.layout(), fi_eq_cm_entry.layout(), fi_eq_err_entry.layout(), fi_msg.layout(),
-            fi_ops_msg.layout());
+            fi_ops_msg.layout(), fid_nic.layout(), fi_device_attr.layout());
 
     /** What came with libfabric 2.0: behind what 1.x has, and never touched where 1.x runs. */
     private static final Set<String> SINCE_2 = Set.of("fi_domain_attr.max_ep_auth_key", "fi_domain_attr.max_group_id",
