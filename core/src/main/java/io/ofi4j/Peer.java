@@ -3,6 +3,9 @@ package io.ofi4j;
 /**
  * A peer that was inserted into an address vector: what operations are addressed to. Stands for an {@code fi_addr_t},
  * and is good only for endpoints bound to the same vector.
+ *
+ * <p>With {@code shm} of libfabric 1.x, a peer whose process was killed may have left its memory locked. About a second later
+ * operations to it throw a {@link FabricException} with the error number of a connection that was reset (ECONNRESET, 104).
  */
 public final class Peer {
     /** The source of a completion that has none, or none that is in the address vector; FI_ADDR_NOTAVAIL. */

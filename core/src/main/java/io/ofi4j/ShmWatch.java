@@ -86,6 +86,7 @@ final class ShmWatch {
     synchronized void inserted(Peer peer, EndpointAddress address) {
         if (concerns(peer.vector.domain().info())) {
             ShmFiles.find(address.toBytes()).flatMap(this::watched).ifPresent(one -> {
+                one.peers.removeIf(other -> other.removed);
                 one.peers.add(peer);
                 start();
             });

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * The threads, in whatever process, that may hold a spin lock in a file they have mapped. Who holds it executes a few instructions and
  * system calls and lets it go: it neither sleeps, nor is it busy outside the kernel for long. So who sleeps does not hold it, nor
  * who has been busy for long: he waits for it. Who is ready to run, or was stopped, may have been interrupted while he held it.
+ * Processes of other containers, which share the file and cannot be seen, are the exception: of them only time tells.
  */
 final class LockSuspects {
     private static final Path PROCESSES = Path.of("/proc");
@@ -73,7 +74,7 @@ final class LockSuspects {
         } catch (NoSuchFileException | AccessDeniedException e) {
             return "";
         } catch (IOException e) {
-            if (e.getMessage().contains(ENDED)) {
+            if (String.valueOf(e.getMessage()).contains(ENDED)) {
                 return "";
             }
             throw e;
