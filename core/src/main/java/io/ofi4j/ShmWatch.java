@@ -137,9 +137,14 @@ final class ShmWatch {
     }
 
     private void start() {
-        if (!runs) {
+        if (runs) {
+            return;
+        }
+        try {
             runs = true;
             Thread.ofPlatform().daemon().name("ofi4j-shm-watch").start(this::run);
+        } catch (OutOfMemoryError e) { // there is room for no thread: until the next try as in a C program, which has none
+            runs = false;
         }
     }
 
