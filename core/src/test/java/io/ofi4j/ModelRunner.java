@@ -61,8 +61,7 @@ final class ModelRunner {
                 descriptors = openDescriptors();
             }
         }
-        long tolerated = info.provider().contains("ofi_rxm") ? threads > 1 ? 2 * run : run / 4 : 0;
-        checkLeaks(descriptors < 0 ? descriptors : descriptors + tolerated);
+        checkLeaks(descriptors < 0 ? descriptors : descriptors + tolerated(info, threads, run));
         System.out.println("done " + run + " programs in " + (System.nanoTime() - start) / 1_000_000 + " ms");
     }
 
@@ -90,8 +89,17 @@ final class ModelRunner {
         }
     }
 
+    private static long tolerated(FabricInfo info, int threads, long run) {
+        if (info.provider().contains("ofi_rxm")) {
+            return threads > 1 ? 2 * run : run / 4;
+        }
+        return info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG ? run / 10 : 0;
+    }
+
     /**
-     * Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
+     * Rule: sockets keeps the socket of a connection that was asked for while the passive endpoint was closed.
+     *
+     * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
      * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
      * and does not, and ofi_eq_cleanup frees the requests without their sockets. With threads that happens more often.
      */
