@@ -155,8 +155,11 @@ class ShmWatchTest {
             }
         }
 
-        /** Locks what somebody may be just using, when he is not. */
-        void lockLiving() {
+        /**
+         * Stops the target and locks what it may be just using, when it is not. What goes on would find out that its own lock is
+         * held by nobody, and unlock it.
+         */
+        void stopAndLock() {
             boolean[] locked = {!LOCKS};
             Waiting.YIELD.until(() -> {
                 target.signal("STOP");
@@ -167,8 +170,9 @@ class ShmWatchTest {
                 });
                 if (locked[0]) {
                     setLocked(true);
+                } else {
+                    target.signal("CONT");
                 }
-                target.signal("CONT");
                 return locked[0];
             }, DEADLINE);
         }
@@ -230,10 +234,11 @@ class ShmWatchTest {
         @Override
         void run() {
             try (FaultWork work = work(target)) {
-                lockLiving();
+                stopAndLock();
                 Thread poster = Thread.ofPlatform().start(work::tryPost);
                 require(join(poster, A_WHILE) == !LOCKS, "it waits where there is a lock");
                 setLocked(false);
+                target.signal("CONT");
                 require(join(poster, DEADLINE), "it has posted");
                 work.drainWithoutFailure();
             }
