@@ -97,7 +97,8 @@ final class ModelRunner {
     }
 
     /**
-     * Rule: sockets keeps the socket of a connection that was asked for while the passive endpoint was closed.
+     * Seen: in one of forty programs of connections sockets keeps a socket; presumably of one that was asked for while the
+     * passive endpoint was closed, and that nobody can reject any more.
      *
      * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
      * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
