@@ -4,10 +4,10 @@
  *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY THREAD, or absent
  *     other ADDRESS BASE KEY                         ok
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
- *     ping WORK UNMEASURED COUNT                     ok 0 NANOSECONDS ...
- *     pong WORK COUNT                                ok 0
+ *     ping WORK UNMEASURED COUNT                     ok 0 SWITCHES NANOSECONDS ...
+ *     pong WORK COUNT                                ok 0 SWITCHES
  *
- * Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
+ * SWITCHES is how often the system made the thread wait for others meanwhile. Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
  *
  * Unless it is started with the argument 'alone', it has a second thread, which does nothing. A JVM has many, and where a
  * process has more than one Linux counts who uses a file: a poll of tcp, which is a system call or two, takes a
@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* No command takes longer; a worker whose driver is gone must not spin for ever. */
@@ -85,6 +86,13 @@ static void command_run(struct world *world, const char *line) {
     printf("ok %ld 0\n", time);
 }
 
+static long switches(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        fail("getrusage", -FI_EOTHER);
+    return usage.ru_nivcsw;
+}
+
 static void command_ping(struct world *world, const char *line) {
     char work[16];
     unsigned long unmeasured, count;
@@ -94,9 +102,10 @@ static void command_ping(struct world *world, const char *line) {
     if (samples == NULL)
         fail("calloc", -FI_ENOMEM);
     memset(samples, 1, count * sizeof(*samples)); /* no page fault while it is measured */
+    long before = switches();
     if (ping(world, work, unmeasured, count, samples) != 0)
         misunderstood(line);
-    printf("ok 0");
+    printf("ok 0 %ld", switches() - before);
     for (unsigned long at = 0; at < count; at++)
         printf(" %ld", samples[at]);
     printf("\n");
@@ -106,9 +115,10 @@ static void command_ping(struct world *world, const char *line) {
 static void command_pong(struct world *world, const char *line) {
     char work[16];
     unsigned long count;
+    long before = switches();
     if (sscanf(line, "pong %15s %lu", work, &count) != 2 || pong(world, work, count) != 0)
         misunderstood(line);
-    puts("ok 0");
+    printf("ok 0 %ld\n", switches() - before);
 }
 
 static void *do_nothing(void *unused) {

@@ -153,11 +153,10 @@ public final class Bench implements Callable<Integer> {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
             compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
-            if (withPeers) {
+            if (peers || withPeers && !plan.isOver()) {
                 new Peers(out).run(plan);
             }
         }
-        write();
         return failed ? 1 : 0;
     }
 
@@ -187,7 +186,7 @@ public final class Bench implements Callable<Integer> {
 
     private void compare(Plan plan, List<String> chosen, String libfabric, Baseline baseline, Charts charts) {
         PrintWriter out = spec.commandLine().getOut();
-        List<String> models = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
         Table table = new Table(out);
         table.header();
         for (int at = 0; at < chosen.size(); at++) {
@@ -196,10 +195,12 @@ public final class Bench implements Callable<Integer> {
                     new Works(works, charts != null));
             try {
                 List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
-                        found -> models.add(provider + ": " + found), row -> {
+                        found -> notes.add(provider + ": " + found), row -> {
                             rows.add(row);
                             table.row(row);
+                            write();
                         });
+                duels.forEach(duel -> notes.add(provider + ": " + duel.waits()));
                 if (charts != null) {
                     duels.forEach(duel -> charts.latency(libfabric, provider, duel));
                     charts.bandwidth(libfabric, provider, rows);
@@ -209,7 +210,7 @@ public final class Bench implements Callable<Integer> {
                 sentence(spec.commandLine(), e);
             }
         }
-        models.forEach(out::println);
+        notes.forEach(out::println);
         out.flush();
     }
 
@@ -220,6 +221,7 @@ public final class Bench implements Callable<Integer> {
         }
     }
 
+    /** All rows so far, so that what ends the run takes none away. */
     private void write() {
         if (json != null) {
             writeLines(rows.stream().map(Row::json).toList());

@@ -39,7 +39,7 @@ final class Comparison {
         long warmUp = plan.warmUp(duels.size());
         duels.forEach(duel -> duel.warmUp(warmUp));
         int left = ROUNDS * duels.size();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < ROUNDS && (round == 0 || !plan.isOver()); round++) {
             for (Duel duel : duels) {
                 duel.round(plan.turn(left--));
             }
@@ -57,7 +57,7 @@ final class Comparison {
         long warmUp = plan.warmUp(duels.size());
         duels.forEach(duel -> duel.warmUp(warmUp));
         int left = ROUNDS * duels.size();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < ROUNDS && (round == 0 || !plan.isOver()); round++) {
             for (ExchangeDuel duel : duels) {
                 duel.round(plan.turn(left--));
             }

@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
@@ -24,9 +25,31 @@ final class ExchangeDuel {
     private static final int DIGITS = 3;
     private static final long LONGEST = 60_000_000_000L;
     private static final int SMALL = 8;
+    /** Where the answer to "ping" has its first time; before it are the bytes allocated, and the switches. */
+    private static final int FIRST_TIME = 3;
+    private static final double SECOND = 1e9;
 
     /** A side's two workers. */
     record Side(Worker ping, Worker pong) {
+    }
+
+    /** One slice: how long each exchange took, and how often the two threads had to wait for others. */
+    private record Slice(long[] times, long switches, long allocated) {
+    }
+
+    /** How often, and in how long, the threads of a side had to wait. */
+    private static final class Waits {
+        private long switches;
+        private long nanoseconds;
+
+        void add(Slice slice) {
+            switches += slice.switches;
+            nanoseconds += Arrays.stream(slice.times).sum();
+        }
+
+        double aSecond() {
+            return switches * SECOND / nanoseconds;
+        }
     }
 
     private final String work;
@@ -35,6 +58,8 @@ final class ExchangeDuel {
     private final Histogram cTimes = new Histogram(LONGEST, DIGITS);
     private final Histogram javaTimes = new Histogram(LONGEST, DIGITS);
     private final Map<String, Pairs> pairs = new LinkedHashMap<>();
+    private final Waits cWaits = new Waits();
+    private final Waits javaWaits = new Waits();
     private long usual;
     private int count;
     private long allocated;
@@ -61,7 +86,7 @@ final class ExchangeDuel {
         long end = System.nanoTime() + nanoseconds;
         count = FIRST_COUNT;
         exchange(c);
-        long[] times = times(exchange(c));
+        long[] times = exchange(c).times;
         Arrays.sort(times);
         usual = Math.max(1, times[times.length / 2]);
         count = Math.clamp(SHORT_SLICE / usual, FEWEST, MOST);
@@ -75,28 +100,23 @@ final class ExchangeDuel {
     void round(long nanoseconds) {
         long end = System.nanoTime() + nanoseconds;
         do {
-            String[] ofJava = javaFirst ? exchange(java) : null;
-            String[] ofC = exchange(c);
+            Slice ofJava = javaFirst ? exchange(java) : null;
+            Slice ofC = exchange(c);
             ofJava = javaFirst ? ofJava : exchange(java);
             javaFirst = !javaFirst;
-            allocated += Long.parseLong(ofJava[1]);
-            record(times(ofC), times(ofJava));
+            allocated += ofJava.allocated;
+            cWaits.add(ofC);
+            javaWaits.add(ofJava);
+            record(ofC.times, ofJava.times);
         } while (System.nanoTime() - end < 0);
     }
 
-    private String[] exchange(Side side) {
+    private Slice exchange(Side side) {
         side.pong().send("pong " + work + " " + (UNMEASURED + count));
-        String[] answer = side.ping().ask("ping " + work + " " + UNMEASURED + " " + count);
-        side.pong().receive();
-        return answer;
-    }
-
-    private static long[] times(String[] answer) {
-        long[] times = new long[answer.length - 2];
-        for (int at = 0; at < times.length; at++) {
-            times[at] = Long.parseLong(answer[at + 2]);
-        }
-        return times;
+        String[] ofPing = side.ping().ask("ping " + work + " " + UNMEASURED + " " + count);
+        String[] ofPong = side.pong().receive();
+        long[] times = Arrays.stream(ofPing).skip(FIRST_TIME).mapToLong(Long::parseLong).toArray();
+        return new Slice(times, Long.parseLong(ofPing[2]) + Long.parseLong(ofPong[2]), Long.parseLong(ofPing[1]));
     }
 
     private void record(long[] ofC, long[] ofJava) {
@@ -126,6 +146,13 @@ final class ExchangeDuel {
                     cTimes.getValueAtPercentile(entry.getValue()), javaTimes.getValueAtPercentile(entry.getValue()),
                     of.ratio(0.5), of.ratio(0.25), of.ratio(0.75), perOperation);
         }).toList();
+    }
+
+    /** {@return how often a second each side's two threads, which spin, had to wait for others, in words} */
+    String waits() {
+        return String.format(Locale.ROOT,
+                "pingpong-%s: the system made the threads that spin wait %.1f times a second in C, %.1f in Java", work,
+                cWaits.aSecond(), javaWaits.aSecond());
     }
 
     String work() {

@@ -95,10 +95,12 @@ final class JavaWorker {
     private String ping(String[] words) {
         long[] samples = new long[Integer.parseInt(words[3])];
         Arrays.fill(samples, 1); // no page fault while it is measured
+        long switches = Switches.ofThisThread();
         long before = THREADS.getCurrentThreadAllocatedBytes();
         exchange.ping(words[1], Long.parseLong(words[2]), samples);
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
-        StringBuilder answer = new StringBuilder("ok ").append(allocated);
+        switches = Switches.ofThisThread() - switches;
+        StringBuilder answer = new StringBuilder("ok ").append(allocated).append(' ').append(switches);
         for (long sample : samples) {
             answer.append(' ').append(sample);
         }
@@ -106,9 +108,10 @@ final class JavaWorker {
     }
 
     private String pong(String[] words) {
+        long switches = Switches.ofThisThread();
         long before = THREADS.getCurrentThreadAllocatedBytes();
         exchange.pong(words[1], Long.parseLong(words[2]));
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
-        return "ok " + allocated;
+        return "ok " + allocated + " " + (Switches.ofThisThread() - switches);
     }
 }

@@ -23,6 +23,11 @@ final class Plan {
         return new Plan(System.nanoTime() + (long) (left() * part));
     }
 
+    /** {@return whether there is no time left} */
+    boolean isOver() {
+        return left() == 0;
+    }
+
     private long left() {
         return Math.max(0, end - System.nanoTime());
     }

@@ -36,6 +36,8 @@ final class Scale {
     private static final long SLICE = 20_000_000;
     private static final long WARM_UP = 400_000_000;
     private static final long GROWTH_OPERATIONS = 2_000_000;
+    private static final long MILLION = 1_000_000;
+    private static final int TURNS = 4;
     private static final String FORMAT = "%-36s %9s %10s %8s %9s %9s%n";
     /** Where a struct sockaddr_in has the port and the address. */
     private static final int PORT_AT = 2;
@@ -159,16 +161,20 @@ final class Scale {
     private void threads() throws InterruptedException {
         for (int count : THREAD_COUNTS) {
             double[] times = new double[count];
+            double[] allocated = new double[count];
             List<Thread> threads = IntStream.range(0, count).mapToObj(number -> Thread.ofPlatform().start(() -> {
                 try (World world = open(provider)) {
-                    times[number] = nanoseconds(write(world));
+                    LongUnaryOperator write = write(world);
+                    times[number] = nanoseconds(write);
+                    allocated[number] = allocated(write, GROWTH_OPERATIONS / count);
                 }
             })).toList();
             for (Thread thread : threads) {
                 thread.join();
             }
             double together = 1 / Arrays.stream(times).map(time -> 1 / time).sum();
-            row("threads with an endpoint each, together", count, together, 0);
+            row("threads with an endpoint each, together", count, together,
+                    Arrays.stream(allocated).average().orElseThrow());
         }
     }
 
@@ -176,19 +182,25 @@ final class Scale {
     private void time() {
         try (World world = open(provider)) {
             LongUnaryOperator write = write(world);
-            for (int million = 0; million <= 3; million++) {
-                row("million operations gone by", 2L * million,
-                        (double) write.applyAsLong(GROWTH_OPERATIONS) / GROWTH_OPERATIONS, 0);
+            for (int turn = 1; turn <= TURNS; turn++) {
+                long before = THREADS.getCurrentThreadAllocatedBytes();
+                double nanoseconds = (double) write.applyAsLong(GROWTH_OPERATIONS) / GROWTH_OPERATIONS;
+                row("million operations gone by", turn * GROWTH_OPERATIONS / MILLION, nanoseconds,
+                        (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / GROWTH_OPERATIONS);
             }
         }
     }
 
     private static void measure(String what, long count, LongUnaryOperator work) {
         double nanoseconds = nanoseconds(work);
-        long operations = Math.max(1, (long) (SLICE / nanoseconds));
+        row(what, count, nanoseconds, allocated(work, Math.max(1, (long) (SLICE / nanoseconds))));
+    }
+
+    /** The bytes that an operation allocates, of so many. */
+    private static double allocated(LongUnaryOperator work, long operations) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         work.applyAsLong(operations);
-        row(what, count, nanoseconds, (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / operations);
+        return (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / operations;
     }
 
     /** The median of some slices. */

@@ -67,6 +67,7 @@ final class SocketWorker {
     private String ping(long unmeasured, int count) throws IOException {
         long[] samples = new long[count];
         Arrays.fill(samples, 1);
+        long switches = Switches.ofThisThread();
         long before = THREADS.getCurrentThreadAllocatedBytes();
         for (long done = 0; done < unmeasured; done++) {
             exchange();
@@ -77,7 +78,8 @@ final class SocketWorker {
             samples[done] = System.nanoTime() - begun;
         }
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
-        StringBuilder answer = new StringBuilder("ok ").append(allocated);
+        switches = Switches.ofThisThread() - switches;
+        StringBuilder answer = new StringBuilder("ok ").append(allocated).append(' ').append(switches);
         for (long sample : samples) {
             answer.append(' ').append(sample);
         }
@@ -85,11 +87,12 @@ final class SocketWorker {
     }
 
     private String pong(long count) throws IOException {
+        long switches = Switches.ofThisThread();
         for (long done = 0; done < count; done++) {
             receive();
             send();
         }
-        return "ok 0";
+        return "ok 0 " + (Switches.ofThisThread() - switches);
     }
 
     private void exchange() throws IOException {

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +23,7 @@ class BenchTest {
     private static final int ONE_PROCESS = 8;
     private static final int TWO_PROCESSES = 2;
     private static final int PERCENTILES = 3;
+    private static final int LEAST_WIDTH = 300;
 
     @TempDir
     private Path folder;
@@ -60,7 +63,29 @@ class BenchTest {
             assertThat(row.get("allocBytes").getAsDouble()).isNotNegative();
         });
         assertThat(run.out).contains("C: ", "Java: ", "work  ", "bandwidth 1 MiB, window 16",
-                "pingpong-write-p99.9 8 B", "shm: threading DOMAIN, progress MANUAL");
+                "pingpong-write-p99.9 8 B", "shm: threading DOMAIN, progress MANUAL",
+                "shm: pingpong-write: the system made the threads that spin wait ");
+    }
+
+    @Test
+    void picturesAreDrawnOfPercentilesAndOfBandwidth() {
+        Run run = Run.of("--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write", "--charts",
+                folder.toString());
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        assertThat(folder.toFile().list()).hasSize(2).allSatisfy(name -> {
+            BufferedImage picture = ImageIO.read(folder.resolve(name).toFile());
+            assertThat(picture.getWidth()).as(name).isGreaterThan(LEAST_WIDTH);
+        });
+    }
+
+    @Test
+    void otherWaysOutOfJavaAreMeasuredOrLeftOutWithAReason() {
+        Run run = Run.of("--seconds", "3", "-p", "shm", "-w", "poll", "--peers");
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out).contains("java.nio sockets, pingpong-sockets-p50 8 B").containsPattern(
+                "jucx \\(UCX\\), put with completion 8 B over shared memory|jucx is left out: it needs UCX 1.18");
     }
 
     @ParameterizedTest

@@ -1,0 +1,46 @@
+package io.ofi4j.jmh.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Libfabric;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The data path allocates nothing, once C2 has compiled it: what the interpreter and C1 do not take apart is allocated before. */
+class AllocationTest {
+    private static final long DEADLINE = TimeUnit.SECONDS.toNanos(90);
+    private static final int OPERATIONS = 2_000;
+    /** Where the answer to "run" says how many bytes were allocated. */
+    private static final int ALLOCATED = 2;
+
+    static Stream<String> providers() {
+        return Stream.of("shm", "tcp;ofi_rxm", Libfabric.load().version().major() >= 2 ? "tcp" : "net", "sockets",
+                "udp;ofi_rxd");
+    }
+
+    @ParameterizedTest
+    @MethodSource("providers")
+    void operationsAndTheirCompletionsAllocateNothing(String provider) {
+        try (Worker java = new Worker("the Java side", Jvm.command(JavaWorker.class))) {
+            Models models = Models.toTry(provider, Libfabric.load().version().major()).getFirst();
+            assertThat(java.ask("open " + provider + " " + (provider.equals("shm") ? "-" : "127.0.0.1") + " "
+                    + models.threading() + " " + models.progress() + " " + Job.REGION)).startsWith("ok");
+            for (String work : List.of("write", "read", "inject", "writedata", "poll")) {
+                assertThat(leastAllocated(java, work)).as("bytes that %d times %s allocate", OPERATIONS, work).isZero();
+            }
+        }
+    }
+
+    /** What a slice allocates when it allocates nothing, or the deadline has come. */
+    private static long leastAllocated(Worker java, String work) {
+        long begun = System.nanoTime();
+        long allocated;
+        do {
+            allocated = Long.parseLong(java.ask("run " + work + " 8 1 " + OPERATIONS)[ALLOCATED]);
+        } while (allocated > 0 && System.nanoTime() - begun < DEADLINE);
+        return allocated;
+    }
+}
