@@ -28,11 +28,6 @@ class NetworkFaultTest {
         assumeTrue(Boolean.getBoolean("ofi4j.test.network"),
                 "it takes minutes, root and nft: -Dofi4j.test.network=true asks for it");
         String obstacle = TwoNetworks.obstacle();
-        if (!obstacle.isEmpty()) {
-            assumeTrue(Boolean.getBoolean("ofi4j.test.network"),
-                    "it takes minutes, root and nft: -Dofi4j.test.network=true asks for it");
-            System.out.println("left out: " + obstacle);
-        }
         assumeTrue(obstacle.isEmpty(), obstacle);
         try (TwoNetworks networks = new TwoNetworks()) {
             Forked.Result result = Forked.startBehind(networks.inNear(), Fails.class, "-Dofi4j.test.faults=" + TIMES,
