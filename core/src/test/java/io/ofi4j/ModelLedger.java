@@ -32,6 +32,11 @@ final class ModelLedger {
     private long lastToken;
     /** Rule: after a wrong key, a peer that is not there or a closed one, a provider may fail any operation. */
     private boolean isSpoiled;
+    private ModelTally tally = ModelTally.NOTHING;
+
+    synchronized ModelTally tally() {
+        return tally;
+    }
 
     synchronized long nextToken() {
         return ++lastToken;
@@ -68,6 +73,7 @@ final class ModelLedger {
     /** It was accepted. */
     synchronized void accepted(Op op) {
         accepted.add(op);
+        tally = tally.plus(new ModelTally(1, op.kind().isInject() || op.silent() ? 0 : 1, 0, 0, 0));
         if (op.kind().isInject() || op.silent()) {
             done.add(op);
         }
@@ -102,6 +108,7 @@ final class ModelLedger {
                     + (silent.containsKey(token) ? " but silent" : ""));
         }
         requireQueue(queue, op);
+        tally = tally.plus(new ModelTally(0, 0, 1, 0, 0));
         done.add(op);
     }
 
@@ -134,6 +141,7 @@ final class ModelLedger {
             throw new AssertionError("an error came with a token that is not in flight: " + error);
         }
         requireQueue(queue, op);
+        tally = tally.plus(new ModelTally(0, 0, 0, op.silent() ? 0 : 1, 0));
         if (!isSpoiled && (op.from().open || error.errno() != ECANCELED)) {
             throw new AssertionError(op + " failed: " + error);
         }
@@ -142,7 +150,9 @@ final class ModelLedger {
 
     /** A queue was closed and nobody polled what its endpoints' closing had canceled. */
     synchronized void forget(Queue queue) {
+        int before = pending.size();
         pending.values().removeIf(op -> op.from().transmit == queue);
+        tally = tally.plus(new ModelTally(0, 0, 0, 0, before - pending.size()));
         silent.values().removeIf(op -> op.from().transmit == queue);
     }
 

@@ -1,26 +1,20 @@
 package io.ofi4j;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs in a JVM of its own. Arguments: provider, with {@code MSG} before it for connections, settings such as {@code SAFE:1,COMPLETION:3} (threading model and
- * number of threads), first seed, and of each setting the number of programs, their steps and the most seconds; then
- * {@code verbose} for a program that killed the JVM. Exit status 3: a program broke a rule.
+ * Runs random programs in a JVM of its own. Arguments: provider, with {@code MSG} before it for connections; settings such as
+ * {@code SAFE:1,COMPLETION:3} (threading model and number of threads); first seed; and of each setting the number of programs,
+ * their steps, and for how many seconds more programs follow; then {@code verbose} for a program that killed the JVM. Of each
+ * setting it prints a {@link ModelReport}. Exit status 3: a program broke a rule.
  */
 final class ModelRunner {
     private static final int BROKEN = 3;
     private static final int HUNG = 4;
     private static final long LONGEST_PROGRAM_SECONDS = 240;
-    private static final int SETTLED = 20;
-    private static final int DESCRIPTORS_TOLERATED = 16;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final long NANOS = 1_000_000_000;
 
     /** ofi_rxm fills all its receive buffers for each endpoint that is enabled, which was most of a program's time. */
     private static final Map<String, String> SMALL_BUFFERS = Map.of("FI_OFI_RXM_BUFFER_SIZE", "1024",
@@ -39,103 +33,76 @@ final class ModelRunner {
             System.out.println("setting " + setting);
             String[] parts = setting.split(":");
             FabricHints hints = TestProviders.hints(arguments[0]).threading(ThreadingModel.valueOf(parts[0]));
-            run(TestProviders.info(hints), Integer.parseInt(parts[1]), arguments);
+            System.out.println(run(TestProviders.info(hints), setting, Integer.parseInt(parts[1]), arguments));
         }
         System.exit(0);
     }
 
-    private static void run(FabricInfo info, int threads, String[] arguments) {
+    private static ModelReport run(FabricInfo info, String setting, int threads, String[] arguments) {
         long first = Long.parseLong(arguments[2]);
         long count = Long.parseLong(arguments[3]);
         int steps = Integer.parseInt(arguments[4]);
-        long nanos = Long.parseLong(arguments[5]) * 1_000_000_000;
+        long nanos = Long.parseLong(arguments[5]) * NANOS;
         boolean isVerbose = arguments.length > 6;
+        ModelDescriptors descriptors = new ModelDescriptors(info);
+        ModelTally tally = ModelTally.NOTHING;
         long start = System.nanoTime();
-        long descriptors = -1;
         long run = 0;
-        for (long seed = first; seed < first + count && (run == 0 || System.nanoTime() - start < nanos); seed++) {
+        for (; run < count || System.nanoTime() - start < nanos; run++) {
             begun = System.nanoTime();
-            System.out.println("program " + seed);
-            run(info, threads, seed, steps, isVerbose);
-            if (++run == SETTLED) { // by then everything that libfabric keeps is open
-                descriptors = openDescriptors();
+            System.out.println("program " + (first + run));
+            tally = tally.plus(run(info, threads, first + run, steps, isVerbose));
+            String left = descriptors.left();
+            if (!left.isEmpty()) {
+                System.out.println("BROKEN: program " + (first + run) + " has left " + left);
+                System.exit(BROKEN);
             }
         }
-        checkLeaks(descriptors < 0 ? descriptors : descriptors + tolerated(info, threads, run));
-        System.out.println("done " + run + " programs in " + (System.nanoTime() - start) / 1_000_000 + " ms");
+        return new ModelReport(setting, run, tally, descriptors.kept(), (System.nanoTime() - start) / NANOS);
     }
 
-    private static void run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
+    private static ModelTally run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
         List<String> trace = List.of();
         try {
             if (info.endpoint().type() == EndpointType.MSG) {
                 ModelConnections program = new ModelConnections(info, seed, isVerbose);
                 trace = program.trace;
                 program.run(steps);
+                return tally(program);
             } else if (threads == 1) {
                 ModelProgram program = new ModelProgram(info, seed, isVerbose);
                 trace = program.trace;
                 program.run(steps);
+                return program.ledger.tally();
             } else {
                 ModelThreads program = new ModelThreads(info, seed, threads, isVerbose);
                 trace = program.trace;
                 program.run(steps);
+                return program.ledger.tally();
             }
         } catch (Throwable t) {
             t.printStackTrace(System.out);
             trace.stream().skip(Math.max(0, trace.size() - 200)).forEach(step -> System.out.println("  " + step));
             System.out.println("BROKEN by program " + seed);
             System.exit(BROKEN);
+            return ModelTally.NOTHING;
         }
     }
 
-    private static long tolerated(FabricInfo info, int threads, long run) {
-        if (info.provider().contains("ofi_rxm")) {
-            return threads > 1 ? 2 * run : run / 4;
-        }
-        return info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG ? run / 10 : 0;
-    }
-
-    /**
-     * Seen: in one of forty programs of connections sockets keeps a socket; presumably of one that was asked for while the
-     * passive endpoint was closed, and that nobody can reject any more.
-     *
-     * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
-     * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
-     * and does not, and ofi_eq_cleanup frees the requests without their sockets. With threads that happens more often.
-     */
-    private static void checkLeaks(long descriptors) {
-        long most = descriptors + DESCRIPTORS_TOLERATED;
-        boolean leaks = descriptors >= 0 // some have threads that close them
-                && !Waiting.YIELD.tryUntil(() -> openDescriptors() <= most, PATIENCE);
-        if (leaks) {
-            System.out.println("BROKEN: " + (openDescriptors() - descriptors) + " file descriptors leak");
-            System.exit(BROKEN);
-        }
-        String files = list("/dev/shm").filter(name -> name.startsWith(ProcessHandle.current().pid() + ":")).toList()
-                .toString();
-        if (!files.equals("[]")) {
-            System.out.println("BROKEN: left in /dev/shm: " + files);
-            System.exit(BROKEN);
-        }
-    }
-
-    private static long openDescriptors() {
-        return list("/proc/self/fd").count();
-    }
-
-    private static Stream<String> list(String folder) {
-        try (Stream<Path> files = Files.list(Path.of(folder))) {
-            return files.map(file -> file.getFileName().toString()).toList().stream();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** What its queues say: such a program has found out itself that each token came back once. */
+    private static ModelTally tally(ModelConnections program) {
+        List<CompletionQueueStatistics> queues = program.state.queues.stream().map(queue -> queue.queue.statistics())
+                .toList();
+        long completed = queues.stream().mapToLong(CompletionQueueStatistics::completed).sum();
+        long failed = queues.stream().mapToLong(queue -> queue.failed() + queue.canceled()).sum();
+        long posts = program.trace.stream().filter(step -> step.contains(" token ")).count();
+        return new ModelTally(posts, completed + failed, completed, failed, 0);
     }
 
     /** Ends a program that hangs, with the stacks of its threads. */
     private static void watch() {
         Thread.ofPlatform().daemon().start(() -> {
-            while (System.nanoTime() - begun < LONGEST_PROGRAM_SECONDS * 1_000_000_000) {
+            while (System.nanoTime() - begun < LONGEST_PROGRAM_SECONDS * NANOS) {
                 try {
                     Thread.sleep(100);
                 } catch (InterruptedException e) {

@@ -2,72 +2,113 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Thousands of random programs over the public API, each checked step by step against a simple model of the rules: which call
+ * Random programs over the public API, each checked step by step against a simple model of the rules: which call
  * succeeds and which throws what, every token back exactly once, no byte changed that nobody wrote, nothing left over: of
  * unconnected endpoints, with everything that they need, and of connections, that come about, are refused and end. The
  * programs run in a JVM of their own: where it dies, this fails with the seed and the shortest beginning of the program that
- * does it. More programs: {@code -Dofi4j.model.programs=20000}; others: {@code -Dofi4j.model.seed=1000000}.
+ * does it.
+ *
+ * <p>Each day has other programs. {@code scripts/test --model} runs tens of thousands, and those of a seed again.
  */
-@Timeout(20_000)
+@Timeout(40_000)
 class ModelTest {
     private static final int STEPS = 40;
-    private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
-    private static final long A_FEW = 30;
-    private static final long A_FEW_SECONDS = 2;
-    /** How many programs per provider, threading model and number of threads; without it, a few, or what some seconds allow. */
-    private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 0);
-    private static final long ENDLESS = 3600;
-    /** Beyond a setting's own time, for what a busy machine does to the last program. */
-    private static final long PATIENCE_SECONDS = 300;
+    /** Each day has so many seeds. */
+    private static final long SEEDS = 100_000;
+    private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed",
+            LocalDate.now(ZoneOffset.UTC).toEpochDay() * SEEDS);
+    private static final long A_FEW = 25;
+    /** How many programs per provider, threading model and number of threads. */
+    private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", A_FEW);
+    /** For how long more follow, all together. */
+    private static final long MINUTES = Long.getLong("ofi4j.model.minutes", 0);
+    /** What so many programs of a setting take on a machine that is far too busy; who takes longer fails. */
+    private static final long PATIENCE_SECONDS = 120;
+    private static final long PROGRAMS_OF_PATIENCE = 100;
     /** Of three threads none has {@link ThreadingModel#DOMAIN}, which has one. */
     private static final List<String> SETTINGS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1", "SAFE:3",
             "COMPLETION:3");
     private static final List<String> SETTINGS_OF_CONNECTIONS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1");
 
-    @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
-    void randomProgramsOfOneAndOfThreeThreads(String provider) {
-        run(provider, SETTINGS);
-    }
+    private static final List<String> TABLE = new ArrayList<>(List.of(ModelReport.HEADER));
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
-    void randomProgramsOfConnections(String provider) {
-        run("MSG " + provider, SETTINGS_OF_CONNECTIONS);
-    }
-
-    private static void run(String provider, List<String> settings) {
-        long count = PROGRAMS > 0 ? PROGRAMS : A_FEW;
-        long seconds = PROGRAMS > 0 ? ENDLESS : A_FEW_SECONDS;
-        Forked.Result result = fork(provider, String.join(",", settings), FIRST_SEED, count, STEPS, seconds, false);
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void randomProgramsBreakNoRule(String provider) {
+        List<String> settings = settings(provider);
+        long seconds = MINUTES * 60 / TestProviders.transfers().mapToInt(one -> settings(one).size()).sum();
+        Forked.Result result = fork(provider, settings, FIRST_SEED, PROGRAMS, STEPS, seconds, false);
         if (result.exit() != 0) {
             throw new AssertionError(explain(result, provider));
         }
-        assertThat(result.output().lines().filter(line -> line.startsWith("done "))).hasSameSizeAs(settings);
+
+        List<ModelReport> reports = result.output().lines().filter(line -> line.startsWith("report "))
+                .map(ModelReport::of).toList();
+        reports.forEach(report -> TABLE.add(report.row(provider)));
+        assertThat(reports).as("from seed " + FIRST_SEED + " on " + provider).extracting(ModelReport::setting).isEqualTo(settings);
+        assertThat(reports).as("from seed " + FIRST_SEED + " on " + provider).allSatisfy(ModelTest::requireWork);
+    }
+
+    /** So many programs were run, and they did what they are for. */
+    private static void requireWork(ModelReport report) {
+        ModelTally tally = report.tally();
+        if (MINUTES == 0) {
+            assertThat(report.programs()).isEqualTo(PROGRAMS);
+        } else {
+            assertThat(report.programs()).isGreaterThanOrEqualTo(PROGRAMS);
+        }
+        assertThat(tally.completions() + tally.failures() + tally.dropped()).isEqualTo(tally.tokens());
+        if (report.programs() >= A_FEW) { // one may have other things to do; they come to three or more of each
+            assertThat(tally.posts()).isGreaterThan(report.programs() / 4);
+            assertThat(tally.completions()).isGreaterThan(report.programs() / 4);
+        }
+    }
+
+    @BeforeAll
+    static void printSeed() {
+        System.out.println("random programs from seed " + FIRST_SEED + " on libfabric " + Libfabric.load().version());
+    }
+
+    @AfterAll
+    static void printTable() {
+        TABLE.forEach(System.out::println);
+    }
+
+    private static List<String> settings(String provider) {
+        String chosen = System.getProperty("ofi4j.model.settings", "");
+        if (!chosen.isEmpty()) {
+            return List.of(chosen.split(","));
+        }
+        return provider.startsWith("MSG ") ? SETTINGS_OF_CONNECTIONS : SETTINGS;
     }
 
     /** The seed, and how the shortest beginning of that program fails. */
     private static String explain(Forked.Result result, String provider) {
-        String setting = last(result, "setting ").orElse(SETTINGS.getFirst());
+        String setting = last(result, "setting ").orElse(settings(provider).getFirst());
         long seed = last(result, "program ").map(Long::parseLong).orElse(FIRST_SEED);
         Forked.Result shortest = result;
         for (int steps = 1; steps <= STEPS && setting.endsWith(":1"); steps += 3) {
-            Forked.Result shorter = fork(provider, setting, seed, 1, steps, ENDLESS, true);
+            Forked.Result shorter = fork(provider, List.of(setting), seed, 1, steps, 0, true);
             if (shorter.exit() != 0) {
                 shortest = shorter;
                 break;
             }
         }
         return "program " + seed + " on " + provider + " with " + setting + " failed, exit " + result.exit()
+                + "; again: scripts/test --model 1 " + seed + " '" + provider + "' " + setting
                 + "; the shortest beginning that fails, exit " + shortest.exit() + ":\n" + shortest.output();
     }
 
@@ -76,14 +117,19 @@ class ModelTest {
                 .map(line -> line.substring(beginning.length())).reduce((one, other) -> other);
     }
 
-    private static Forked.Result fork(String provider, String settings, long seed, long count, int steps, long seconds,
-            boolean isVerbose) {
-        List<String> arguments = new ArrayList<>(List.of(Forked.EVERY_COMPILER));
-        Stream.of(provider, settings, seed, count, steps, seconds).map(Object::toString).forEach(arguments::add);
+    private static Forked.Result fork(String provider, List<String> settings, long seed, long count, int steps,
+            long seconds, boolean isVerbose) {
+        List<String> arguments = new ArrayList<>();
+        if (count > A_FEW || seconds > 0) {
+            arguments.add(Forked.EVERY_COMPILER);
+        }
+        Stream.of(provider, String.join(",", settings), seed, count, steps, seconds).map(Object::toString)
+                .forEach(arguments::add);
         if (isVerbose) {
             arguments.add("verbose");
         }
-        long patience = settings.split(",").length * seconds + PATIENCE_SECONDS;
-        return Forked.start(ModelRunner.class, arguments.toArray(String[]::new)).await(patience);
+        long patience = Patience.seconds(1).toSeconds() * PATIENCE_SECONDS * (1 + count / PROGRAMS_OF_PATIENCE);
+        return Forked.start(ModelRunner.class, arguments.toArray(String[]::new))
+                .await(settings.size() * (seconds + patience));
     }
 }
