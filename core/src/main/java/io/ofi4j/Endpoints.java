@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.CmOps;
+import io.ofi4j.internal.DatagramFilter;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.InfoHandle;
@@ -37,6 +39,12 @@ final class Endpoints {
         Handle endpoint = RetiredPorts.concerns(info)
                 ? RetiredPorts.OF_THIS_PROCESS.openElsewhere(info, () -> open(domain, info, handle))
                 : open(domain, info, handle);
+        if (RetiredPorts.concerns(info)) {
+            CmOps.Name name = CmOps.fi_getname(endpoint);
+            if (name.status() == 0) {
+                DatagramFilter.attach(name.address()); // before the provider takes anything from the socket
+            }
+        }
         return new Endpoint(domain, endpoint, info, domain.nextNumber(), request);
     }
 

@@ -72,7 +72,7 @@ final class NativeEndpoint {
             shmFile = ShmFiles.remember(address.toBytes()).orElse(null);
             ShmNeighbours.OF_THIS_PROCESS.opened(endpoint);
             if (shmFile != null) {
-                ShmWatch.OF_THIS_PROCESS.opened(info, shmFile);
+                ShmWatch.OF_THIS_PROCESS.opened(shmFile);
             }
         }
         synchronized (domain) {

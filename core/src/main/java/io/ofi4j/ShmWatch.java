@@ -14,10 +14,15 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Watches over the locks of shm endpoints of libfabric 1.x. A process that is killed leaves locked what it had locked: its own memory, if
+ * Watches over what processes that were killed leave in the memory of shm endpoints.
+ *
+ * <p>With libfabric 1.x it is locks. A process that is killed leaves locked what it had locked: its own memory, if
  * it was working off what was posted to it, or another's, to which it was posting. Who takes such a lock next waits inside the
  * provider for ever, as would a C program. So a thread looks whether locks stay locked. Where a peer's process has ended, it
  * refuses the peer, and lets who waits inside go; where no live thread can hold the lock of an endpoint of this process, it unlocks it.
+ *
+ * <p>With libfabric 2.x it is places in the queue of an endpoint that were claimed and never filled: nothing behind them is seen any
+ * more. Where no live thread can be about to fill one, the endpoint of this process is told to pass it over.
  */
 final class ShmWatch {
     static final ShmWatch OF_THIS_PROCESS = new ShmWatch();
@@ -112,13 +117,11 @@ final class ShmWatch {
     }
 
     /** An endpoint of this process was enabled. */
-    synchronized void opened(FabricInfo info, Path file) {
-        if (concerns(info)) {
-            ShmOwnMemory.of(file).ifPresent(memory -> {
-                own.add(new Own(memory));
-                start();
-            });
-        }
+    synchronized void opened(Path file) {
+        ShmOwnMemory.of(file).ifPresent(memory -> {
+            own.add(new Own(memory));
+            start();
+        });
     }
 
     /** An endpoint of this process is about to be unmapped. */

@@ -139,7 +139,7 @@ final class Forked {
     /** Where a module's classes are that this JVM has on its class path. */
     private static String onClassPath(String module) {
         try {
-            return location(Class.forName(module + ".fabric_h"));
+            return location(Class.forName(module + ".fabric_h", false, Forked.class.getClassLoader())); // it would load libfabric
         } catch (ClassNotFoundException e) {
             throw new AssertionError(e);
         }

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -50,6 +51,21 @@ public final class BoundSockets {
     }
 
     private static int shutdown(MethodHandle nameOf, byte[] address) {
+        return forEach(nameOf, address, descriptor -> {
+            try {
+                int ignored = (int) SHUTDOWN.invokeExact(descriptor, SHUT_RDWR);
+            } catch (Throwable t) {
+                throw Downcalls.unexpected(t);
+            }
+        });
+    }
+
+    /** Does something with the descriptor of each that is bound to an address; how many there are. */
+    static int forEach(byte[] address, IntConsumer action) {
+        return forEach(GETSOCKNAME, address, action);
+    }
+
+    private static int forEach(MethodHandle nameOf, byte[] address, IntConsumer action) {
         int count = 0;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(SOCKADDR_STORAGE_LENGTH);
@@ -57,7 +73,7 @@ public final class BoundSockets {
             for (int descriptor : descriptors()) {
                 length.set(JAVA_INT, 0, SOCKADDR_STORAGE_LENGTH);
                 if ((int) nameOf.invokeExact(descriptor, name, length) == 0 && isSame(address, name)) {
-                    int ignored = (int) SHUTDOWN.invokeExact(descriptor, SHUT_RDWR);
+                    action.accept(descriptor);
                     count++;
                 }
             }

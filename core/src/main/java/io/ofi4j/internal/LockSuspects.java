@@ -28,6 +28,7 @@ final class LockSuspects {
     private static final String ENDED = "No such process";
     /** In hundredths of a second. */
     private static final long LONG = 50;
+    private static final long LONG_ENOUGH_ONCE = 10;
     /** That many looks in a row find nobody: a thread that sleeps until another lets go of something is awake in the next. */
     private static final int LOOKS = 3;
 
@@ -95,11 +96,28 @@ final class LockSuspects {
     boolean areInnocent() throws IOException {
         boolean innocent = true;
         for (Map.Entry<Path, Long> one : threads.entrySet()) {
-            String[] facts = facts(one.getKey());
-            innocent &= SLEEPING_OR_ENDED.contains(facts[STATE])
-                    || Long.parseLong(facts[BUSY]) - one.getValue() >= LONG;
+            innocent &= isInnocent(one, LONG);
         }
         innocentLooks = innocent ? innocentLooks + 1 : 0;
         return innocentLooks >= LOOKS;
+    }
+
+    private static boolean isInnocent(Map.Entry<Path, Long> thread, long enough) throws IOException {
+        String[] facts = facts(thread.getKey());
+        return SLEEPING_OR_ENDED.contains(facts[STATE]) || Long.parseLong(facts[BUSY]) - thread.getValue() >= enough;
+    }
+
+    /**
+     * Whether each of them has been seen innocent at some time since they were looked for: certain of something that is held once.
+     *
+     * @throws IOException if that cannot be found out now
+     */
+    boolean haveAlibis() throws IOException {
+        for (Map.Entry<Path, Long> one : List.copyOf(threads.entrySet())) {
+            if (isInnocent(one, LONG_ENOUGH_ONCE)) {
+                threads.remove(one.getKey());
+            }
+        }
+        return threads.isEmpty();
     }
 }

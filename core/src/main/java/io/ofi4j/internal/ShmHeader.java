@@ -21,7 +21,7 @@ import java.util.List;
  * takes, and its own process too while it works off what was posted; and with how much room there is. The queue of commands follows.
  */
 @SuppressWarnings("restricted")
-final class ShmHeader {
+final class ShmHeader implements ShmStall {
     static final long PAGE = 4096;
 
     private static final Path MAPPINGS = Path.of("/proc/self/maps");
@@ -39,6 +39,8 @@ final class ShmHeader {
     private static final int PUT_AT = QUEUE_AT + 24;
     /** A lock of glibc is free with 1 in it, and locked with less. */
     private static final int FREE = 1;
+    /** Of what one operation takes there may be too much noted as room. */
+    private static final int MOST_COMMANDS_OF_ONE = 2;
     /** How often it is read in one look. */
     private static final int TIMES = 1000;
 
@@ -89,7 +91,8 @@ final class ShmHeader {
      * Whether the lock has been locked, and nothing posted or worked off, since the last look: it has not gone up meanwhile, as it
      * does when it is unlocked. Within a look it is read for longer than a thread holds it.
      */
-    boolean isStill() {
+    @Override
+    public boolean isStill() {
         long moved = page.get(JAVA_LONG, TAKEN_AT) + page.get(JAVA_LONG, PUT_AT);
         boolean isStill = moved == lastMovement;
         int times = 0;
@@ -104,12 +107,27 @@ final class ShmHeader {
         return isStill;
     }
 
+    @Override
+    public boolean isNoneOf(LockSuspects suspects) throws IOException {
+        return suspects.areInnocent();
+    }
+
+    /** Takes out what was not posted as a whole, and unlocks. */
+    @Override
+    public void end() {
+        if (commands().dropHalf()) {
+            room(Math.max(0, room() - MOST_COMMANDS_OF_ONE));
+            signal();
+            unlock();
+        }
+    }
+
     void unlock() {
         VarHandle.releaseFence();
         page.set(JAVA_INT, LOCK_AT, FREE);
     }
 
-    long room() {
+    private long room() {
         return page.get(JAVA_LONG, ROOM_AT);
     }
 
@@ -118,11 +136,11 @@ final class ShmHeader {
     }
 
     /** Has the process look for commands. */
-    void signal() {
+    private void signal() {
         page.set(JAVA_INT, SIGNAL_AT, 1);
     }
 
-    ShmCommands commands() {
+    private ShmCommands commands() {
         return new ShmCommands(address + QUEUE_AT);
     }
 }

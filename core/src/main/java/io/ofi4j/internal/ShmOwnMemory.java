@@ -6,31 +6,35 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The memory of an shm endpoint of libfabric 1.x of this process. Another process that is killed while it posts leaves it locked:
- * then this process, which takes the lock to look for commands, and all others that post, wait for ever.
+ * The memory of an shm endpoint of this process. Another process that is killed while it posts may leave it locked, with libfabric 1.x:
+ * then this process, which takes the lock to look for commands, and all others that post, wait for ever. With 2.x it may leave a place
+ * in the queue claimed, which hides all that is posted later.
  */
 public final class ShmOwnMemory {
-    /** Of what one operation takes there may be too much noted as room. */
-    private static final int MOST_COMMANDS_OF_ONE = 2;
-
     private final Path file;
-    private final ShmHeader header;
-    /** Who may hold the lock; null where it was free at the last look. */
+    private final ShmStall stall;
+    /** Who may be about to end it; null where there was none at the last look. */
     private LockSuspects suspects;
 
-    private ShmOwnMemory(Path file, ShmHeader header) {
+    private ShmOwnMemory(Path file, ShmStall stall) {
         this.file = file;
-        this.header = header;
+        this.stall = stall;
     }
 
     /** Of a file in /dev/shm; nothing where its layout is another. */
     public static Optional<ShmOwnMemory> of(Path file) {
         try {
-            if (ShmHeader.process(file) == 0) {
+            int places = ShmClaim.places(file);
+            if (places == 0 && ShmHeader.process(file) == 0) {
                 return Optional.empty();
             }
             List<ShmHeader> mapped = ShmHeader.mapped(file, ShmHeader.inode(file));
-            return mapped.size() == 1 ? Optional.of(new ShmOwnMemory(file, mapped.getFirst())) : Optional.empty();
+            if (mapped.size() != 1) {
+                return Optional.empty();
+            }
+            ShmHeader header = mapped.getFirst();
+            ShmStall stall = places > 0 ? ShmClaim.at(header.address(), places) : header;
+            return Optional.of(new ShmOwnMemory(file, stall));
         } catch (IOException e) {
             return Optional.empty();
         }
@@ -40,34 +44,30 @@ public final class ShmOwnMemory {
         return file.equals(other);
     }
 
-    /** Whether the lock is locked, and nothing was posted or worked off since the last look. */
+    /** Whether nobody gets on, and nothing was posted or worked off since the last look. */
     public boolean isStill() {
-        boolean isStill = header.isStill();
+        boolean isStill = stall.isStill();
         if (!isStill) {
             suspects = null;
         }
         return isStill;
     }
 
-    /** Whether nobody who lives can hold the lock that has been locked since the first such question. */
+    /** Whether nobody who lives can hold what has been held since the first such question. */
     public boolean isHeldByNobody() {
         try {
             if (suspects == null) {
                 suspects = LockSuspects.thatMap(file);
             }
-            return suspects.areInnocent();
+            return stall.isNoneOf(suspects);
         } catch (IOException e) {
             suspects = null;
             return false;
         }
     }
 
-    /** Takes out what was not posted as a whole, and unlocks. Whoever held the lock is dead: until then nobody else changes anything. */
+    /** Takes out what was not posted as a whole, so that others get on. */
     public void free() {
-        if (header.commands().dropHalf()) {
-            header.room(Math.max(0, header.room() - MOST_COMMANDS_OF_ONE));
-            header.signal();
-            header.unlock();
-        }
+        stall.end();
     }
 }

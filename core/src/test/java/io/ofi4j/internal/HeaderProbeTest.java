@@ -272,6 +272,9 @@ class HeaderProbeTest {
         constants.put("SO_RCVLOWAT", (long) UnreadBytes.SO_RCVLOWAT);
         constants.put("SO_PROTOCOL", (long) UnreadBytes.SO_PROTOCOL);
         constants.put("IPPROTO_TCP", (long) UnreadBytes.IPPROTO_TCP);
+        constants.put("IPPROTO_UDP", (long) DatagramFilter.IPPROTO_UDP);
+        constants.put("SO_ATTACH_FILTER", (long) DatagramFilter.SO_ATTACH_FILTER);
+        constants.put("MSG_DONTWAIT", (long) DatagramFilter.MSG_DONTWAIT);
         constants.put("F_GETFD", (long) UnreadBytes.F_GETFD);
         constants.put("FIONREAD", UnreadBytes.FIONREAD);
         return constants;

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The short form of the soak, with faults; {@code -Dofi4j.soak.seconds=600} is the long one. Not over ofi_rxd, whose
- * transfers now and then wait for seconds until a packet is sent again.
+ * The short form of the soak, with faults; {@code -Dofi4j.soak.seconds=600} is the long one. Not over ofi_rxd, which passes it on both
+ * generations where it has a processor: where it gets a thirtieth of one, a round takes it more than a minute, as packets are sent again.
  */
 @Timeout(1200)
 class SoakTest {
