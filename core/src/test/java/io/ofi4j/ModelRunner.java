@@ -93,14 +93,11 @@ final class ModelRunner {
         if (info.provider().contains("ofi_rxm")) {
             return threads > 1 ? 2 * run : run / 4;
         }
-        return info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG ? run / 10 : 0;
+        return 0;
     }
 
     /**
-     * Seen: in one of forty programs of connections sockets keeps a socket; presumably of one that was asked for while the
-     * passive endpoint was closed, and that nobody can reject any more.
-     *
-     * <p>Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
+     * Rule: ofi_rxm keeps the socket of a connection that a peer had begun and the endpoint had not accepted when it was closed;
      * a C program of the same calls loses one each time, on 1.17 and on 2.1. tcp's xnet_pep_close says that it must abort them
      * and does not, and ofi_eq_cleanup frees the requests without their sockets. With threads that happens more often.
      */
