@@ -30,11 +30,8 @@ public final class ConnectionRequest implements AutoCloseable {
         this.data = data;
     }
 
-    /** A request that was read; nothing where nobody is there to take it: then it is rejected. */
+    /** A request that was read; nothing where its passive endpoint is closed: then it is rejected. */
     static Optional<ConnectionRequest> arrived(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
-        if (passiveEndpoint == null) {
-            return Optional.empty();
-        }
         ConnectionRequest request = new ConnectionRequest(passiveEndpoint, handle, data);
         return passiveEndpoint.admit(request) ? Optional.of(request) : Optional.empty();
     }

@@ -5,6 +5,7 @@ import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.InfoHandle;
 import io.ofi4j.internal.Out;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -44,7 +45,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
-        this.reader = new EventReader(handle);
+        this.reader = new EventReader(handle, this::end);
         this.keepsTime = !handle.provider().contains("shm");
     }
 
@@ -286,7 +287,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
         lock.lock();
         try {
             int status = close.getAsInt();
-            forget(object);
+            reader.remove(endpoint, object);
+            forgetUnread();
             children.remove(endpoint);
             return status;
         } finally {
@@ -301,7 +303,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
             int status = close.getAsInt(); // may refuse: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
-                forget(object);
+                reader.remove(endpoint, object);
+                forgetUnread();
             }
             children.remove(endpoint);
             return status;
@@ -311,14 +314,20 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /** What is still to be read of what was closed is nobody's, and not of the next one that gets its place in memory. */
-    private void forget(Handle object) {
-        reader.remove(object);
+    private void forgetUnread() {
         try {
-            while (pump(0)) {
+            while (!closed && pump(0)) {
                 Thread.onSpinWait();
             }
         } catch (WrongThreadException | FabricException e) { // others are bound, whose thread reads it; or the next reader learns why
             return;
+        }
+    }
+
+    /** Of a request whose passive endpoint is closed. */
+    private void end(InfoHandle request) {
+        if (handle.provider().equals("sockets")) {
+            SocketsListener.end(fabric, request);
         }
     }
 

@@ -4,6 +4,7 @@ import io.ofi4j.internal.EqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.InfoHandle;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -13,12 +14,15 @@ import java.util.function.Consumer;
 final class EventReader {
     private final EqOps ops;
     private final String provider;
+    private final Consumer<InfoHandle> unclaimed;
     private final Map<Long, Endpoint> endpoints = new HashMap<>();
     private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
 
-    EventReader(Handle queue) {
+    /** @param unclaimed takes requests whose passive endpoint is closed */
+    EventReader(Handle queue, Consumer<InfoHandle> unclaimed) {
         this.ops = new EqOps(queue);
         this.provider = queue.provider();
+        this.unclaimed = unclaimed;
     }
 
     void add(Endpoint endpoint, Handle object) {
@@ -29,9 +33,14 @@ final class EventReader {
         passiveEndpoints.put(object.address(), endpoint);
     }
 
-    void remove(Handle object) {
-        endpoints.remove(object.address());
-        passiveEndpoints.remove(object.address());
+    /** Another may have its place in memory by now. */
+    void remove(Endpoint endpoint, Handle object) {
+        endpoints.remove(object.address(), endpoint);
+    }
+
+    /** Another may have its place in memory by now. */
+    void remove(PassiveEndpoint endpoint, Handle object) {
+        passiveEndpoints.remove(object.address(), endpoint);
     }
 
     long write(long context, long data) {
@@ -68,8 +77,13 @@ final class EventReader {
     }
 
     private Event requested(byte[] data) {
-        return ConnectionRequest.arrived(passiveEndpoints.get(ops.object()), ops.info(), data)
-                .map(Event.ConnectionRequested::new).orElse(null);
+        PassiveEndpoint passiveEndpoint = passiveEndpoints.get(ops.object());
+        if (passiveEndpoint == null) {
+            unclaimed.accept(ops.info());
+            return null;
+        }
+        return ConnectionRequest.arrived(passiveEndpoint, ops.info(), data).map(Event.ConnectionRequested::new)
+                .orElse(null);
     }
 
     private Event connected(byte[] data) {

@@ -13,7 +13,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Where peers ask for connections; fi_passive_ep, fi_endpoint(3). Opened by {@link Fabric#openPassiveEndpoint}; after
@@ -23,8 +22,6 @@ import java.util.concurrent.locks.LockSupport;
 public final class PassiveEndpoint implements AutoCloseable {
     /** The sockets provider looks at the info from threads of its own as long as the endpoint is open. */
     private static final Set<PassiveEndpoint> OPEN = ConcurrentHashMap.newKeySet();
-    /** The sockets provider rejects from a thread of its own, and forgets what that has not done when it is closed. */
-    private static final long REJECTION_NANOS = 50_000_000;
 
     final Fabric fabric;
 
@@ -35,7 +32,6 @@ public final class PassiveEndpoint implements AutoCloseable {
     private EventQueue queue;
     private boolean listening;
     private boolean closed;
-    private long lastRejection = System.nanoTime() - REJECTION_NANOS;
 
     private PassiveEndpoint(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
@@ -169,7 +165,6 @@ public final class PassiveEndpoint implements AutoCloseable {
     /** Rejects a request that is over, while its provider's endpoint is there. */
     void reject(ConnectionRequest request, byte[] reason) {
         forget(request);
-        lastRejection = System.nanoTime();
         FabricException.check(CmOps.fi_reject(handle, request.identity(), reason), "fi_reject", info.provider());
     }
 
@@ -210,14 +205,26 @@ public final class PassiveEndpoint implements AutoCloseable {
         boolean retires = listening && isKinOfTcp();
         finish(queue.closing(this, handle, retires, () -> {
             if (listening && !isClosed()) {
+                catchUp();
                 queue.drain();
             }
             if (!closeOnce()) {
                 return 0;
             }
             rejectAll();
+            catchUp();
             return retires ? retire() : FidOps.fi_close(handle);
         }));
+    }
+
+    /** Before anything else: nobody hears of what the sockets provider has still to do when it is closed. */
+    private void catchUp() {
+        if (listening && info.provider().equals("sockets")) {
+            CmOps.Name name = CmOps.fi_getname(handle);
+            if (name.status() == 0) {
+                SocketsListener.catchUp(EndpointAddress.of(name.address()));
+            }
+        }
     }
 
     private synchronized boolean isClosed() {
@@ -246,10 +253,6 @@ public final class PassiveEndpoint implements AutoCloseable {
         }
         pending.forEach(ConnectionRequest::close);
         queue.discard(event -> event instanceof Event.ConnectionRequested(var request) && pending.contains(request));
-        long since = System.nanoTime() - lastRejection;
-        if (info.provider().equals("sockets") && since < REJECTION_NANOS) {
-            LockSupport.parkNanos(REJECTION_NANOS - since);
-        }
     }
 
     /**

@@ -432,6 +432,45 @@ class ConnectionTest {
         }
     }
 
+    /** The sockets provider forgets what it has not told yet when its passive endpoint is closed. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void whoHasAskedBeforeThePassiveEndpointIsClosedIsRefused(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            for (int round = 0; round < 60; round++) {
+                PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.fabric.info())
+                        .bind(listener.events).listen();
+                try (Endpoint client = listener.domain
+                        .openEndpoint(listener.domain.info().withDestination(passive.address()))
+                        .bind(listener.farEvents).bind(listener.farQueue).enable()) {
+                    client.connection().connect(passive.address());
+                    passive.close();
+                    assertRefused(client);
+                }
+            }
+        }
+    }
+
+    /** The provider gives the next passive endpoint the place in memory of the one before. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#connected")
+    void aPassiveEndpointThatIsClosedAgainLeavesTheNextAlone(String provider) {
+        PassiveEndpoint first = null;
+        try (Listener listener = new Listener(provider)) {
+            for (int round = 0; round < 10; round++) {
+                first = listener.fabric.openPassiveEndpoint(listener.fabric.info()).bind(listener.events).listen();
+                first.close();
+                try (PassiveEndpoint next = listener.fabric.openPassiveEndpoint(listener.fabric.info())) {
+                    next.bind(listener.events).listen();
+                    first.close();
+                    listener.client(next.address()).connection().connect(next.address());
+                    assertThat(listener.request().passiveEndpoint()).isSameAs(next);
+                }
+            }
+        }
+        first.close(); // whose queue is closed
+    }
+
     /** The provider gives the next passive endpoint the place in memory of the one before. */
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#connected")

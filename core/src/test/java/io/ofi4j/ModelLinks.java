@@ -32,6 +32,8 @@ final class ModelLinks {
         /** Whether the request is over: rejected, closed, or of no use to an endpoint. */
         boolean rejected;
         boolean accepted;
+        /** Whether an operation of it may have found its target closed. */
+        boolean spoiled;
         End client;
         End server;
 
@@ -44,9 +46,9 @@ final class ModelLinks {
             return Stream.of(client, server).filter(Objects::nonNull);
         }
 
-        /** Whether an end has gone: then much may fail, at both. */
+        /** Whether an end has gone, or a target: then much may fail, at both. */
         boolean isDisturbed() {
-            return ends().anyMatch(end -> !end.open || end.ended);
+            return spoiled || ends().anyMatch(end -> !end.open || end.ended);
         }
 
         boolean isPending() {

@@ -1,26 +1,21 @@
 package io.ofi4j;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.ofi4j.ModelLinks.End;
 import io.ofi4j.ModelState.Kind;
 import io.ofi4j.ModelState.Queue;
-import java.lang.foreign.Arena;
+import io.ofi4j.ModelState.Region;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /** Steps that post over connections, poll and wait; every token comes back exactly once. */
 final class ModelTraffic {
-    private static final int SOURCES = 3;
-    private static final int LENGTH = 40_000;
     private static final int LITTLE = 64;
     private static final int SHORT_NANOS = 1_000_000;
 
-    private record Op(long token, Kind kind, End from, int length, int at) {
+    private record Op(long token, Kind kind, End from, Region local, Region remote, int length, int at) {
         boolean mustComplete() {
             return !from.link.isDisturbed();
         }
@@ -29,19 +24,19 @@ final class ModelTraffic {
         End to() {
             return from.isServer ? from.link.client : from.link.server;
         }
-    }
 
-    private record Source(MemoryRegion region, int value) {
+        /** Where its bytes go to. */
+        Region target() {
+            return kind.isRead() ? local : remote;
+        }
+
+        Region source() {
+            return kind.isRead() ? remote : local;
+        }
     }
 
     private final ModelConnections program;
-    private final Arena arena = Arena.ofShared();
-    private final List<Source> sources;
-    private final ModelMemory targetMemory;
-    private final MemoryRegion target;
-    /** What reads bring: the value of {@link #origin}. */
-    private final MemoryRegion landing;
-    private final MemoryRegion origin;
+    private final ModelRegions regions;
     private Counter counter;
     private final Map<Long, Op> pending = new HashMap<>();
     private final Map<Long, Op> untold = new HashMap<>();
@@ -50,15 +45,9 @@ final class ModelTraffic {
 
     ModelTraffic(ModelConnections program) {
         this.program = program;
-        Domain domain = program.domain;
-        sources = IntStream.rangeClosed(1, SOURCES)
-                .mapToObj(value -> new Source(filled(domain.allocate(LENGTH, Access.WRITE), value), value)).toList();
-        targetMemory = ModelMemory.ofCaller(arena, LENGTH, 0);
-        target = domain.register(targetMemory.segment(), Access.REMOTE_WRITE);
-        landing = domain.allocate(LENGTH, Access.READ);
-        origin = filled(domain.allocate(LENGTH, Access.REMOTE_READ), 1);
+        regions = new ModelRegions(program);
         while (counter == null) { // some wait objects are not offered
-            counter = program.objects.openCounter(domain, program.objects.any());
+            counter = program.objects.openCounter(program.domain, program.objects.any());
         }
     }
 
@@ -77,11 +66,6 @@ final class ModelTraffic {
         }
     }
 
-    private static MemoryRegion filled(MemoryRegion region, int value) {
-        region.segment().fill((byte) value);
-        return region;
-    }
-
     void openQueue() {
         Queue queue = new Queue();
         WaitObject object = program.objects.any();
@@ -98,13 +82,14 @@ final class ModelTraffic {
         Queue queue = program.pick(program.state.queues);
         Duration deadline = Duration.ofNanos(program.random.nextInt(SHORT_NANOS));
         int limit = 1 + program.random.nextInt(64);
-        switch (program.random.nextInt(12)) {
+        switch (program.random.nextInt(13)) {
             case 0, 1, 2 -> take(queue, () -> queue.queue.poll(handler(queue), limit));
             case 3 -> take(queue, () -> queue.queue.await(handler(queue), limit, deadline));
             case 4 -> new Expect("block").refused(!queue.hasDescriptor, IllegalStateException.class)
                     .run(() -> Waiting.block(deadline, queue.queue));
             case 5 -> queue.queue.progress();
             case 6 -> await(deadline);
+            case 7 -> closeRegion();
             default -> {
                 List<End> ends = program.state.ends().filter(end -> end.rma != null || isConnected(end)).toList();
                 if (!ends.isEmpty()) {
@@ -167,20 +152,31 @@ final class ModelTraffic {
         done.remove(op);
     }
 
+    /** Rule: what may still come to a target that is closed may end the connection. */
+    private void closeRegion() {
+        Region region = regions.anyToClose();
+        if (region != null) {
+            done.stream().filter(op -> op.remote == region).forEach(op -> op.from.link.spoiled = true);
+            regions.close(region);
+        }
+    }
+
     private void post(End end) {
         if (end.rma == null) {
             end.rma = end.endpoint.rma();
         }
         Kind kind = Kind.values()[program.random.nextInt(Kind.values().length)];
-        int most = kind.isInject() ? (int) end.rma.injectSize() : program.chance(50) ? LITTLE : LENGTH;
-        int length = program.random.nextInt(Math.min(most, LENGTH) + 1);
-        int at = program.random.nextInt(LENGTH - length + 1);
-        Op op = new Op(++lastToken, kind, end, length, at);
+        int most = kind.isInject() ? (int) end.rma.injectSize() : program.chance(50) ? LITTLE : regions.length;
+        int length = program.random.nextInt(Math.min(most, regions.length) + 1);
+        int at = program.random.nextInt(regions.length - length + 1);
+        Op op = new Op(++lastToken, kind, end, regions.localFor(kind), regions.remoteFor(kind), length, at);
+        end.link.spoiled |= !op.remote.open;
         boolean blocking = program.chance(40);
-        program.note((blocking ? "" : "try ") + kind + " token " + op.token + " of " + end + " length " + length);
+        program.note((blocking ? "" : "try ") + kind + " token " + op.token + " of " + end + " length " + length
+                + " from " + op.source() + " to " + op.target());
         Expect expect = new Expect(kind + " with token " + op.token)
                 .refused(!end.open || !end.is(Connection.State.CONNECTED), IllegalStateException.class)
-                .tolerated(blocking, FabricTimeoutException.class)
+                .refused(!op.local.open, IllegalStateException.class).tolerated(blocking, FabricTimeoutException.class)
                 .tolerated(end.link.isDisturbed(), FabricException.class);
         begin(op);
         boolean[] taken = new boolean[1];
@@ -212,20 +208,10 @@ final class ModelTraffic {
     private boolean call(boolean blocking, Op op) {
         Rma rma = op.from.rma;
         Peer peer = op.from.endpoint.connection().peer();
-        if (op.kind.isRead()) {
-            if (blocking) {
-                rma.read(landing, op.at, op.length, peer, origin.remote(), op.at, op.token);
-                return true;
-            }
-            return rma.tryRead(landing, op.at, op.length, peer, origin.remote(), op.at, op.token);
-        }
-        Source source = program.pick(sources);
-        targetMemory.allow(op.at, op.length, 1L << source.value);
-        ModelState.Region local = new ModelState.Region();
-        local.region = source.region;
+        op.target().memory.allow(op.at, op.length, 1L << op.source().value);
         ModelState.Op whole = new ModelState.Op(op.token, op.kind, null, null,
-                List.of(new ModelState.Piece(local, op.at, null, op.at, op.length)), false, false, op.token);
-        return ModelCalls.call(blocking, rma, whole, peer, target.remote());
+                List.of(new ModelState.Piece(op.local, op.at, op.remote, op.at, op.length)), false, false, op.token);
+        return ModelCalls.call(blocking, rma, whole, peer, op.remote.remote);
     }
 
     void pollAll() {
@@ -244,10 +230,12 @@ final class ModelTraffic {
         return open;
     }
 
-    private boolean hasArrived(Op op) {
+    private static boolean hasArrived(Op op) {
+        if (!op.target().open && !op.target().ofCaller) {
+            return true; // not to be told any more
+        }
         for (long at = op.at; at < op.at + op.length; at++) {
-            int value = op.kind.isRead() ? landing.segment().get(JAVA_BYTE, at) : targetMemory.value(at);
-            if (value == 0) {
+            if (op.target().memory.value(at) == 0) {
                 return false;
             }
         }
@@ -268,17 +256,12 @@ final class ModelTraffic {
                 throw new AssertionError(queue.queue.operationsInFlight() + " slots leak on " + queue.queue);
             }
         }
-        targetMemory.check("the target");
+        regions.requireIdle();
     }
 
     void close() {
-        sources.forEach(source -> source.region.close());
-        List.of(target, landing, origin).forEach(MemoryRegion::close);
-        if (landing.segment().scope().isAlive()) {
-            throw new AssertionError("the memory of a region was not freed");
-        }
+        regions.closeAll();
         counter.close();
         program.state.queues.forEach(queue -> queue.queue.close());
-        arena.close();
     }
 }
