@@ -25,9 +25,6 @@ import java.util.stream.Stream;
  * and does not, and ofi_eq_cleanup frees the requests without their sockets. Nothing refers to them any more, and to close what
  * looks like one in {@code /proc/self/fd} could close what another thread has opened since. Their peers are closed as well by
  * the end of a program, which tells them from every other descriptor: they are TCP sockets in state CLOSE_WAIT.
- *
- * <p>Seen: in one of forty programs of connections sockets keeps a socket, which is in that state, too; presumably of one that was
- * asked for while the passive endpoint was closed, and that nobody can reject any more.
  */
 final class ModelDescriptors {
     /** Some have threads that close them. */
@@ -50,8 +47,7 @@ final class ModelDescriptors {
     private long judged;
 
     ModelDescriptors(FabricInfo info) {
-        keepsSockets = info.provider().equals("tcp;ofi_rxm")
-                || info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG;
+        keepsSockets = info.provider().equals("tcp;ofi_rxm");
         before = kinds();
         judged = count();
     }

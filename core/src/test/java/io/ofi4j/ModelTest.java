@@ -58,7 +58,8 @@ class ModelTest {
         List<ModelReport> reports = result.output().lines().filter(line -> line.startsWith("report "))
                 .map(ModelReport::of).toList();
         reports.forEach(report -> TABLE.add(report.row(provider)));
-        assertThat(reports).as("from seed " + FIRST_SEED + " on " + provider).extracting(ModelReport::setting).isEqualTo(settings);
+        assertThat(reports).as("from seed " + FIRST_SEED + " on " + provider).extracting(ModelReport::setting)
+                .isEqualTo(settings);
         assertThat(reports).as("from seed " + FIRST_SEED + " on " + provider).allSatisfy(ModelTest::requireWork);
     }
 
