@@ -182,7 +182,7 @@ final class NativeEndpoint {
         return RetiredPorts.concerns(info)
                 ? new RxdRmaOps(through, info.transmit().injectSize(),
                         () -> bindings.transmitQueue().contexts.inFlightOfEndpoint(endpoint.number))
-                : new RmaOps(through, ShmWatch.concerns(info));
+                : new RmaOps(through);
     }
 
     /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */

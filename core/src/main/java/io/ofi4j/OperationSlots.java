@@ -21,7 +21,7 @@ final class OperationSlots {
         this.checks = checks;
         this.queue = endpoint.transmitQueue();
         this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.emptyDeliveriesHang = ShmNeighbours.concerns(endpoint.info()) && Libfabric.load().version().major() < 2;
+        this.emptyDeliveriesHang = ShmWatch.concerns(endpoint.info());
     }
 
     /** The endpoint's number, which says whether operations with such flags give an entry. */

@@ -77,7 +77,7 @@ final class ShmWatch {
     private ShmWatch() {
     }
 
-    /** Whether a provider may wait for a lock that another process holds. */
+    /** Whether it is shm of libfabric 1.x, which may wait for a lock that another process holds. */
     static boolean concerns(FabricInfo info) {
         return ShmLocks.concern(info.provider());
     }

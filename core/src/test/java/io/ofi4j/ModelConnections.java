@@ -7,54 +7,34 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 
 /**
  * One random program about connections: passive endpoints, clients that ask, requests that are accepted and rejected, transfers
  * over what came about, and closes of any of these at any moment; each step with a forecast by the model. Then everything is
  * brought to rest, checked and closed.
  */
-final class ModelConnections {
+final class ModelConnections extends ModelSteps {
     static final Duration DEADLINE = Duration.ofSeconds(60);
     private static final int MOST_QUEUES = 3;
     /** So many are begun before anything is closed. */
     private static final int LINKS = 2;
 
     final FabricInfo info;
-    final Random random;
     final ModelLinks state = new ModelLinks();
     final ModelWaitObjects objects;
     final Fabric fabric;
     final Domain domain;
-    final List<String> trace = new ArrayList<>();
     final ModelTraffic traffic;
-    private final boolean isVerbose;
     private final ModelConnecting connecting;
 
     ModelConnections(FabricInfo info, long seed, boolean isVerbose) {
+        super(seed, isVerbose);
         this.info = info;
-        this.random = new Random(seed);
-        this.isVerbose = isVerbose;
         this.objects = new ModelWaitObjects(info, random);
         this.fabric = Libfabric.load().openFabric(info);
         this.domain = fabric.openDomain();
         this.traffic = new ModelTraffic(this);
         this.connecting = new ModelConnecting(this);
-    }
-
-    void note(String step) {
-        trace.add(step);
-        if (isVerbose) {
-            System.out.println("  " + trace.size() + ": " + step);
-        }
-    }
-
-    boolean chance(int percent) {
-        return random.nextInt(100) < percent;
-    }
-
-    <T> T pick(List<T> from) {
-        return from.get(random.nextInt(from.size()));
     }
 
     void run(int steps) {

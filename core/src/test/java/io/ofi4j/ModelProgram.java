@@ -8,33 +8,28 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 
 /**
  * One random program of one thread: so many steps over the public API, each with a forecast by the model, then everything is
  * brought to rest, checked and closed. The same seed with fewer steps gives the beginning of the same program.
  */
-final class ModelProgram {
+final class ModelProgram extends ModelSteps {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     final FabricInfo info;
     final long seed;
-    final Random random;
     final ModelState state = new ModelState();
     final ModelLedger ledger = new ModelLedger();
     final Arena arena = Arena.ofShared();
     final Fabric fabric;
-    final boolean isVerbose;
-    final List<String> trace = new ArrayList<>();
     final ModelWaitObjects objects;
     private final ModelLifeCycle lifeCycle;
     private final ModelTransfers transfers;
 
     ModelProgram(FabricInfo info, long seed, boolean isVerbose) {
+        super(seed, isVerbose);
         this.info = info;
         this.seed = seed;
-        this.random = new Random(seed);
-        this.isVerbose = isVerbose;
         this.fabric = Libfabric.load().openFabric(info);
         this.objects = new ModelWaitObjects(info, random);
         this.lifeCycle = new ModelLifeCycle(this);
@@ -52,22 +47,6 @@ final class ModelProgram {
     /** Rule: ofi_rxm of libfabric 1.17 ends the target's process at a write with a wrong key; shm looks at no key. */
     boolean hasKeyChecks() {
         return !isShm() && !(info.provider().contains("ofi_rxm") && Libfabric.load().version().major() < 2);
-    }
-
-    /** Notes what comes next; printed at once where the JVM may die of it. */
-    void note(String step) {
-        trace.add(step);
-        if (isVerbose) {
-            System.out.println("  " + trace.size() + ": " + step);
-        }
-    }
-
-    boolean chance(int percent) {
-        return random.nextInt(100) < percent;
-    }
-
-    <T> T pick(List<T> from) {
-        return from.get(random.nextInt(from.size()));
     }
 
     void run(int steps) {

@@ -53,13 +53,10 @@ public class RmaOps {
     private final long writedata;
     private final long injectWritedata;
 
-    /**
-     * @param mayWait whether the provider may wait in these calls, however little there is to transfer
-     * @throws UnsupportedOperationException if the provider lacks one of these calls
-     */
-    public RmaOps(Handle endpoint, boolean mayWait) {
+    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
+    public RmaOps(Handle endpoint) {
         this.endpoint = endpoint.address();
-        this.criticalLimit = mayWait ? -1 : CRITICAL_LIMIT;
+        this.criticalLimit = ShmLocks.concern(endpoint.provider()) ? -1 : CRITICAL_LIMIT;
         this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read").address();
         this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write").address();
         this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write").address();

@@ -20,7 +20,7 @@ public final class RxdRmaOps extends RmaOps {
      * @param inFlight how many operations the endpoint has in flight, with the one that is being posted
      */
     public RxdRmaOps(Handle endpoint, long packet, IntSupplier inFlight) {
-        super(endpoint, false);
+        super(endpoint);
         this.packet = packet;
         this.inFlight = inFlight;
     }
