@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A program that has an epoll loop of its own puts wait descriptors beside its others, and asks tryWait before it sleeps. */
 @Timeout(120)
 class EpollTest {
-    private static final Duration DEADLINE = Patience.seconds(60);
+    private static final Duration DEADLINE = Patience.seconds(30);
     /** Much longer than anything takes: a loop that only this wakes does not end in time. */
     private static final int LONG_MILLIS = 5000;
     private static final long NEAR = 0x1_0000_0001L;
@@ -114,8 +114,8 @@ class EpollTest {
                 EventQueue callers = fabric.openEventQueue(attributes);
                 PassiveEndpoint passive = fabric.openPassiveEndpoint(info).bind(events).listen();
                 CompletionQueue queue = domain.openCompletionQueue();
-                Endpoint caller = domain.openEndpoint(info.withDestination(passive.address())).bind(callers)
-                        .bind(queue).enable();
+                Endpoint caller = domain.openEndpoint(info.withDestination(passive.address())).bind(callers).bind(queue)
+                        .enable();
                 Epoll epoll = new Epoll()) {
             epoll.add(events.waitDescriptor(), NEAR);
             epoll.add(callers.waitDescriptor(), FAR);
