@@ -114,6 +114,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws FabricException if the provider refuses it
      * @throws IllegalStateException if this vector is closed, or shared and full; with shm, also if 256 were
      *         inserted or were endpoints of this process, of which one is closed, since the first endpoint was bound
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
@@ -182,6 +183,7 @@ public final class AddressVector implements AutoCloseable {
      * @param addresses where their endpoints are
      * @return for each address its peer, or why there is none: what {@link #insert} would have thrown
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized List<Insertion> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
@@ -234,6 +236,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not look up names
      * @throws FabricException if there is no such name, or the provider refuses its address
      * @throws IllegalStateException if this vector is closed, or shared and full
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized Peer insertService(String node, String service) {
         requireOpen();
@@ -253,6 +256,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer it
      * @throws FabricException if there is no peer at all
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized List<Insertion> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
@@ -269,6 +273,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalArgumentException if it is another vector's, or was removed
      * @throws FabricException if the provider does not tell
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized EndpointAddress address(Peer peer) {
         requireOpen();
@@ -294,6 +299,7 @@ public final class AddressVector implements AutoCloseable {
      *
      * @param source as a {@link DetailedCompletionHandler} learns it; {@link Peer#ADDRESS_NOT_AVAILABLE} is nobody's
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized Optional<Peer> peer(long source) {
         requireOpen();
@@ -307,6 +313,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalArgumentException if it is another vector's, or removed already
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized void remove(Peer peer) {
         requireOpen();
@@ -369,6 +376,7 @@ public final class AddressVector implements AutoCloseable {
      * @param address one of this provider's
      * @throws IllegalArgumentException if the address is none of this provider's
      * @throws IllegalStateException if this vector is closed
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
@@ -392,6 +400,7 @@ public final class AddressVector implements AutoCloseable {
      *
      * @throws IllegalStateException if endpoints bound to it are open; they are named
      * @throws FabricException if libfabric reports an error; the vector counts as closed all the same
+     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     @Override
     public synchronized void close() {

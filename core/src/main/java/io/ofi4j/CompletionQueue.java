@@ -123,7 +123,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return contexts.capacity();
     }
 
-    /** {@return how many operations are in flight on this queue: accepted, their completion not read yet} */
+    /**
+     * {@return how many operations are in flight on this queue: accepted, their completion not read yet}
+     *
+     * @throws WrongThreadException if the threading model names an owner and this is another thread
+     */
     public int operationsInFlight() {
         guard.enter();
         try {

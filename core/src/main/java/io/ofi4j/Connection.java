@@ -71,6 +71,7 @@ public final class Connection {
      * @throws IllegalArgumentException if the address is none of this provider's, or there is too much data
      * @throws IllegalStateException if the endpoint is not enabled or closed, was connected before, or is to accept
      * @throws ConnectionException if it fails at once
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void connect(EndpointAddress address, byte... data) {
         byte[] bytes = address.toBytes();
@@ -103,6 +104,7 @@ public final class Connection {
      * @throws ConnectionException if it fails, or takes longer
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
      *         {@link #awaitConnected} may wait on
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public byte[] connect(EndpointAddress address, Duration deadline, byte... data) {
         connect(address, data);
@@ -116,6 +118,7 @@ public final class Connection {
      * @throws IllegalArgumentException if there is too much data
      * @throws IllegalStateException if the endpoint is not enabled or closed, has accepted before, or was not opened for a request
      * @throws ConnectionException if it fails at once
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void accept(byte... data) {
         if (request == null) {
@@ -136,6 +139,7 @@ public final class Connection {
      * @throws ConnectionException if it fails, or takes longer
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
      *         {@link #awaitConnected} may wait on
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void accept(Duration deadline, byte... data) {
         accept(data);
@@ -174,6 +178,7 @@ public final class Connection {
      * @throws ConnectionException if it failed, or is not there in time
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and it may be waited
      *         for again
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public byte[] awaitConnected(Duration deadline) {
         endpoint.requireEnabled();
@@ -209,6 +214,7 @@ public final class Connection {
      *
      * @throws IllegalStateException if it is not connected yet, or the endpoint is closed
      * @throws FabricException if the provider refuses
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void shutdown() {
         endpoint.requireEnabled();

@@ -49,6 +49,9 @@ public final class Domain implements AutoCloseable {
      * Opens a completion queue of the size that the provider prefers; see {@link #openCompletionQueue(int)}.
      *
      * @return the queue, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public CompletionQueue openCompletionQueue() {
         return openCompletionQueue(CompletionQueueAttributes.defaults());
@@ -63,6 +66,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the size is out of range
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public CompletionQueue openCompletionQueue(int size) {
         return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
@@ -77,6 +81,7 @@ public final class Domain implements AutoCloseable {
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
      * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
@@ -87,6 +92,9 @@ public final class Domain implements AutoCloseable {
      * Opens a counter without a wait object; see {@link #openCounter(CounterAttributes)}.
      *
      * @return the counter, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public Counter openCounter() {
         return openCounter(CounterAttributes.defaults());
@@ -101,6 +109,7 @@ public final class Domain implements AutoCloseable {
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
      * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
@@ -117,6 +126,10 @@ public final class Domain implements AutoCloseable {
      * Opens an address vector of the provider's preference; see {@link #openAddressVector(AddressVectorAttributes)}.
      *
      * @return the vector, to be closed by the caller before this domain
+     * @throws UnsupportedOperationException if this domain has no vectors, since its endpoints are connected
+     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public AddressVector openAddressVector() {
         return openAddressVector(AddressVectorAttributes.defaults());
@@ -132,6 +145,7 @@ public final class Domain implements AutoCloseable {
      *         endpoints are connected
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
@@ -142,6 +156,13 @@ public final class Domain implements AutoCloseable {
      * Opens an endpoint with the info that this domain was opened with; see {@link #openEndpoint(FabricInfo)}.
      *
      * @return the endpoint, to be closed by the caller before this domain
+     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
+     * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs
+     *         does, and the info has none
+     * @throws IllegalStateException if this domain is closed, or if its info names a port that an endpoint of this
+     *         process had with {@code udp;ofi_rxd}
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public Endpoint openEndpoint() {
         return openEndpoint(info);
@@ -159,6 +180,7 @@ public final class Domain implements AutoCloseable {
      *         info has none
      * @throws IllegalStateException if this domain is closed, or if the info names a port that an endpoint of this process had with
      *         {@code udp;ofi_rxd}: its peers may still send there, and the provider ends a process that they do not expect
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -174,6 +196,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the request came to another fabric
      * @throws FabricException if the provider refuses; the request is rejected then
      * @throws IllegalStateException if this domain is closed, or the request was accepted or rejected
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
@@ -189,6 +212,8 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the length or the rights are out of range
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @throws OutOfMemoryError if the system gives this process no such memory
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
         requireOpen();
@@ -205,7 +230,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the memory is on the heap, empty or read-only, or no right is named
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed, or the memory's arena is
-     * @throws WrongThreadException if the memory is confined to another thread
+     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
      */
     public MemoryRegion register(MemorySegment memory, Access... access) {
         return register(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE);
@@ -222,7 +247,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if a right is a peer's: no provider gives peers more than the first segment
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed, or an arena of the memory is
-     * @throws WrongThreadException if the memory is confined to another thread
+     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
      */
     public MemoryRegion register(List<MemorySegment> segments, Access... access) {
         return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
@@ -239,7 +264,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer what was asked for
      * @throws FabricException if the provider refuses; with {@code ENOKEY} (266) if the requested key is another region's
      * @throws IllegalStateException if this domain is closed, or an arena of the memory is
-     * @throws WrongThreadException if the memory is confined to another thread
+     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {
         return register(attributes, Registration.Call.ATTRIBUTES);
@@ -265,6 +290,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access)
             throws IOException {
@@ -286,6 +312,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
@@ -302,6 +329,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no raw keys
      * @throws FabricException if libfabric reports an error
      * @throws IllegalStateException if this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
@@ -318,6 +346,9 @@ public final class Domain implements AutoCloseable {
      * {@link ProgressThread#DEFAULT_PAUSE} at a time.
      *
      * @return the thread, to be closed by the caller before this domain
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is
+     *         running, or this domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public ProgressThread startProgress() {
         return startProgress(ProgressThread.DEFAULT_PAUSE);
@@ -332,6 +363,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the pause is below nothing, or above a second
      * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is running, or this
      *         domain is closed
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized ProgressThread startProgress(Duration pause) {
         requireOpen();
@@ -392,6 +424,7 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalStateException if anything opened from it is open, a region with operations in flight included; it is
      *         named
      * @throws FabricException if libfabric reports an error; the domain counts as closed all the same
+     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     @Override
     public synchronized void close() {

@@ -29,17 +29,17 @@ final class DomainRegions {
     }
 
     MemoryRegion allocate(long length, Access[] access) {
-        return add(MemoryRegion.allocate(domain, length, access, domain.nextNumber()));
+        return add(MemoryRegions.allocate(domain, length, access, domain.nextNumber()));
     }
 
     MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
-        return add(MemoryRegion.register(domain, attributes, call, domain.nextNumber()));
+        return add(MemoryRegions.register(domain, attributes, call, domain.nextNumber()));
     }
 
     MemoryRegion map(MapMode mode, FileMapping.Source file, Access[] access) throws IOException {
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
         FileMapping mapping = file.map();
-        return add(MemoryRegion.own(domain, mapping.memory(), mapping.arena(), MemoryKind.FILE, access,
+        return add(MemoryRegions.own(domain, mapping.memory(), mapping.arena(), MemoryKind.FILE, access,
                 domain.nextNumber()));
     }
 

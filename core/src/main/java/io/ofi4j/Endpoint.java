@@ -78,6 +78,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the vector is another domain's
      * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed, or the vector is closed
      * @throws UnsupportedOperationException if this endpoint is connected (MSG)
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(AddressVector peers) {
         bindings.bind(peers);
@@ -93,6 +94,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the queue is another fabric's
      * @throws IllegalStateException if this endpoint has an event queue, is enabled, or is closed, or the queue is closed
      * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(EventQueue events) {
         bindings.bind(events);
@@ -109,6 +111,7 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalArgumentException if the queue is another domain's
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         bindings.bind(queue, directions);
@@ -128,6 +131,7 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalArgumentException if the queue is another domain's
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -159,6 +163,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the counter is another domain's, or no event is named
      * @throws IllegalStateException if this endpoint has a counter for that, is enabled, or is closed, or the counter is closed
      * @throws UnsupportedOperationException if the endpoint cannot count that
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
         bindings.bind(counter, events);
@@ -174,6 +179,7 @@ public final class Endpoint implements AutoCloseable {
      *         2.x and {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or its vector has peers
      *         already and no endpoint with this queue
      * @throws FabricException if the provider refuses; the endpoint is closed then
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public Endpoint enable() {
         try {
@@ -195,6 +201,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if it is not enabled
      * @throws FabricException if the provider does not say
+     * @throws WrongThreadException if it is not enabled, and the threading model gives its domain to another thread
      */
     public synchronized EndpointAddress address() {
         if (!isEnabled()) {
@@ -219,6 +226,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if it is not enabled, closed, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Rma rma() {
         requireEnabled();
@@ -252,6 +260,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no aliases
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this endpoint is not enabled, or closed
+     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
         Endpoint alias = new Endpoint(this, control().alias(levels));

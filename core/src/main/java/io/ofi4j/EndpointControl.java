@@ -28,6 +28,7 @@ public final class EndpointControl {
      * @throws UnsupportedOperationException if the provider does not tell
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if the endpoint is not enabled, or closed
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public Set<OperationFlag> defaultFlags() {
         long bits = endpoint.whileOpen(true, this::flagBits);
@@ -49,6 +50,7 @@ public final class EndpointControl {
      * @throws UnsupportedOperationException if the provider does not let it be changed
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if the endpoint is not enabled, or closed
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
@@ -83,6 +85,7 @@ public final class EndpointControl {
      * @throws UnsupportedOperationException if the provider does not tell
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if the endpoint is not enabled, or closed
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public long transmitSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_tx_size_left);
@@ -96,6 +99,7 @@ public final class EndpointControl {
      * @throws UnsupportedOperationException if the provider does not tell
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if the endpoint is not enabled, or closed
+     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public long receiveSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_rx_size_left);

@@ -34,6 +34,10 @@ public final class Fabric implements AutoCloseable {
      * Opens a domain with the info that this fabric was opened with; see {@link #openDomain(FabricInfo)}.
      *
      * @return the domain, to be closed by the caller before this fabric
+     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if it demands of registrations what this release does not do, or if it is
+     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
+     * @throws IllegalStateException if this fabric is closed
      */
     public Domain openDomain() {
         return openDomain(info);
@@ -67,6 +71,9 @@ public final class Fabric implements AutoCloseable {
      * {@link #openEventQueue(EventQueueAttributes)}.
      *
      * @return the queue, to be closed by the caller before this fabric
+     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if the provider has no event queues
+     * @throws IllegalStateException if this fabric is closed
      */
     public EventQueue openEventQueue() {
         return openEventQueue(EventQueueAttributes.defaults());
@@ -129,6 +136,8 @@ public final class Fabric implements AutoCloseable {
      *
      * @param objects queues with wait descriptors
      * @throws IllegalStateException if one has no wait descriptor, or is closed
+     * @throws WrongThreadException if the threading model gives one of them to another thread
+     * @throws FabricException if libfabric reports an error
      */
     public boolean tryWait(Waitable... objects) {
         boolean all = true;

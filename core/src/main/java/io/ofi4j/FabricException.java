@@ -54,34 +54,44 @@ public class FabricException extends RuntimeException {
 
     private static String remedy(int errno, String operation, String provider) {
         return switch (errno) {
-            case Errno.ENOMEM -> operation.startsWith("fi_mr") || provider.contains("verbs")
-                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock limit"
-                            + " ('ulimit -l unlimited')."
-                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
-            case Errno.EPERM -> operation.startsWith("fi_mr")
-                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
-                    : " This process lacks the permission.";
+            case Errno.ENOMEM, Errno.EPERM, Errno.EADDRNOTAVAIL, Errno.ENOKEY, Errno.EKEYREJECTED, Errno.EINVAL ->
+                remedyByCall(errno, operation, provider);
             case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
-            case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
-                    ? " It is an address that nothing can be sent to: a wildcard, or without a port."
-                    : " No interface of this machine has this address.";
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
-            case Errno.ENOKEY, Errno.EKEYREJECTED -> operation.startsWith("fi_mr")
-                    ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
-                    : " The remote key is not known there: was the region closed?";
             case Errno.ENOSYS, Errno.EOPNOTSUPP ->
                 " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
-            case Errno.EINVAL -> operation.equals("fi_enable") && provider.contains("verbs")
+            default -> "";
+        };
+    }
+
+    /** Of those that mean another thing with another call. */
+    private static String remedyByCall(int errno, String operation, String provider) {
+        boolean registers = operation.startsWith("fi_mr");
+        boolean enables = operation.equals("fi_enable") && provider.contains("verbs");
+        return switch (errno) {
+            case Errno.ENOMEM -> registers || provider.contains("verbs")
+                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock limit"
+                            + " ('ulimit -l unlimited')."
+                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.EPERM -> registers
+                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
+                    : " This process lacks the permission.";
+            case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
+                    ? " It is an address that nothing can be sent to: a wildcard, or without a port."
+                    : " No interface of this machine has this address.";
+            case Errno.EINVAL -> enables
                     ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the environment to how many"
                             + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
                     : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
-            default -> "";
+            default -> registers
+                    ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
+                    : " The remote key is not known there: was the region closed?";
         };
     }
 }

@@ -100,6 +100,7 @@ public final class FabricHints implements Cloneable {
      * {@return a copy that asks for this provider}
      *
      * @param name its name as {@link Libfabric#providers} gives it, such as {@code shm} or {@code tcp;ofi_rxm}
+     * @throws IllegalArgumentException if it is empty, or has a zero character
      */
     public FabricHints provider(String name) {
         FabricHints copy = copy();
@@ -111,6 +112,7 @@ public final class FabricHints implements Cloneable {
      * {@return a copy that asks for this fabric}
      *
      * @param name a network, as {@link FabricAttributes#name} gives it
+     * @throws IllegalArgumentException if it is empty, or has a zero character
      */
     public FabricHints fabric(String name) {
         FabricHints copy = copy();
@@ -122,6 +124,7 @@ public final class FabricHints implements Cloneable {
      * {@return a copy that asks for this domain}
      *
      * @param name a device or network interface, as {@link DomainAttributes#name} gives it
+     * @throws IllegalArgumentException if it is empty, or has a zero character
      */
     public FabricHints domain(String name) {
         FabricHints copy = copy();

@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import static io.ofi4j.Recorder.RECORDER;
 
-import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
 import java.lang.foreign.Arena;
@@ -27,7 +26,6 @@ public final class MemoryRegion implements AutoCloseable {
     private static final int CLOSING = 1;
     private static final int CLOSED = 2;
 
-    private static final long PAGE = 4096;
     /** Of a region of several segments, so that every range is out of its bounds. */
     private static final long NOT_ADDRESSABLE = -1;
 
@@ -57,7 +55,8 @@ public final class MemoryRegion implements AutoCloseable {
     private boolean deregistered;
     private volatile RemoteRegion remote;
 
-    private MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
+    /** By {@link MemoryRegions}. */
+    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
             int number) {
         boolean several = attributes.segments().size() > 1;
         this.domain = domain;
@@ -86,7 +85,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.handle = whole.handle;
         this.memory = memory;
         this.arena = null;
-        this.kind = kindOf(memory);
+        this.kind = MemoryKind.of(memory);
         this.scope = memory.scope();
         this.address = memory.address();
         this.length = memory.byteSize();
@@ -96,48 +95,6 @@ public final class MemoryRegion implements AutoCloseable {
         this.demands = whole.demands;
         this.counter = null;
         this.parts = List.of(this);
-    }
-
-    static MemoryRegion allocate(Domain domain, long length, Access[] access, int number) {
-        Registration.requireLength(length);
-        Registration.requireRights(access);
-        Arena arena = Arena.ofShared();
-        MemorySegment memory = domain.regions.lingering.allocate(length, PAGE, arena, Access.bitsOf(access));
-        return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
-    }
-
-    /** Takes over memory, which is freed where registering fails. */
-    static MemoryRegion own(Domain domain, MemorySegment memory, Arena arena, MemoryKind kind, Access[] access,
-            int number) {
-        return open(domain, MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena, kind,
-                number);
-    }
-
-    static MemoryRegion register(Domain domain, MemoryRegionAttributes attributes, Registration.Call call, int number) {
-        return open(domain, attributes, call, null, kindOf(attributes.segments().getFirst()), number);
-    }
-
-    private static MemoryKind kindOf(MemorySegment memory) {
-        return memory.isMapped() ? MemoryKind.FILE : MemoryKind.ANONYMOUS;
-    }
-
-    private static MemoryRegion open(Domain domain, MemoryRegionAttributes attributes, Registration.Call call,
-            Arena arena, MemoryKind kind, int number) {
-        Handle handle = null;
-        Object recording = RECORDER.registering();
-        try {
-            handle = Registration.open(domain, attributes, call);
-            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, number);
-            region.demands.meet(attributes.counter(), attributes.endpoint());
-            RECORDER.registered(recording, region);
-            return region;
-        } catch (Throwable t) {
-            int status = handle == null ? 0 : FidOps.fi_close(handle);
-            if (arena != null && status == 0) {
-                arena.close();
-            }
-            throw t;
-        }
     }
 
     /** It can be used now. */
@@ -219,6 +176,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has no raw keys
      * @throws IllegalStateException if this region is closed
      * @throws FabricException if libfabric reports an error
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public RawKey rawKey() {
         synchronized (domain) {
@@ -235,6 +193,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer it
      * @throws IllegalStateException if this region or the memory's arena is closed
      * @throws FabricException if libfabric reports an error
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public void refresh() {
         refresh(segments());
@@ -249,6 +208,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not offer it
      * @throws IllegalStateException if this region or the memory's arena is closed, or there are several segments
      * @throws FabricException if libfabric reports an error
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public void refresh(long offset, long bytes) {
         refresh(List.of(segment().asSlice(offset, bytes)));
@@ -269,6 +229,7 @@ public final class MemoryRegion implements AutoCloseable {
      *
      * @throws UnsupportedOperationException if it is not a file's
      * @throws IllegalStateException if this region is closed
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public void force() {
         parts.forEach(part -> part.force(0, part.length));
@@ -282,6 +243,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws IndexOutOfBoundsException if they are not all inside
      * @throws UnsupportedOperationException if it is not a file's
      * @throws IllegalStateException if this region is closed, or there are several segments
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public void force(long offset, long bytes) {
         if (kind != MemoryKind.FILE) {
@@ -301,7 +263,11 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    /** {@return how many operations on it are in flight} */
+    /**
+     * {@return how many operations on it are in flight}
+     *
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
+     */
     public int operationsInFlight() {
         domain.checkThread();
         return domain.queues.inFlight(this);
@@ -359,6 +325,8 @@ public final class MemoryRegion implements AutoCloseable {
      *
      * @param deadline how long at most
      * @throws FabricTimeoutException if operations are still in flight then; the region is deregistered after them
+     * @throws WrongThreadException if the threading model gives this region's domain to another thread
+     * @throws FabricException if libfabric reports an error; the region counts as closed all the same
      */
     public void close(Duration deadline) {
         close();

@@ -1,8 +1,10 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.AbandonedShmFiles;
+import io.ofi4j.internal.CrossMemory;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The files in {@code /dev/shm} that the shm provider's endpoints live in, about 16 MB each; fi_shm(7). Closing an endpoint and
@@ -24,5 +26,14 @@ public final class SharedMemory {
     /** {@return the files that killed processes left behind and that this call removed} */
     public static List<Path> removeAbandoned() {
         return AbandonedShmFiles.remove();
+    }
+
+    /**
+     * {@return why this process cannot read the memory of another of its user, as the provider does for long transfers
+     * (process_vm_readv, cross-memory attach); nothing where it can} It starts a process, reads of it, and ends it. That a process
+     * may read of one that it started does not say that it may read of others: Yama's {@code ptrace_scope} tells those apart.
+     */
+    public static Optional<String> crossMemoryRefusal() {
+        return CrossMemory.refusal();
     }
 }

@@ -16,6 +16,7 @@ public interface Waitable {
      *
      * @throws IllegalStateException if this object was opened without a wait descriptor, or is closed
      * @throws WrongThreadException if the threading model gives this object to another thread
+     * @throws FabricException if libfabric reports an error
      */
     boolean tryWait();
 }

@@ -63,6 +63,7 @@ public enum Waiting {
      * @return false where nothing came in time
      * @throws IllegalStateException if one has no wait descriptor, or is closed
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set
+     * @throws WrongThreadException if the threading model gives one of them to another thread
      */
     public static boolean block(Duration deadline, Waitable... objects) {
         return new DescriptorWait(objects).until(deadline);

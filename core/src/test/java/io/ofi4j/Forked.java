@@ -136,10 +136,10 @@ final class Forked {
                 .orElseGet(() -> onClassPath(module));
     }
 
-    /** Where a module's classes are that this JVM has on its class path. */
+    /** Where a module's classes are that this JVM has on its class path; none is initialized, which would load libfabric unguarded. */
     private static String onClassPath(String module) {
         try {
-            return location(Class.forName(module + ".fabric_h", false, Forked.class.getClassLoader())); // it would load libfabric
+            return location(Class.forName(module + ".fabric_h", false, Forked.class.getClassLoader()));
         } catch (ClassNotFoundException e) {
             throw new AssertionError(e);
         }
