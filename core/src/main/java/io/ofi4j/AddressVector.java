@@ -4,6 +4,7 @@ import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.ShmFiles;
+import io.ofi4j.internal.ShmRoom;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -148,9 +149,10 @@ public final class AddressVector implements AutoCloseable {
     private void requireThere(EndpointAddress address) {
         Entry entry = entries.get(address);
         boolean isLost = entry != null && entry.latest != null && entry.latest.lost;
-        if (isLost || Libfabric.load().version().major() < 2 && ShmFiles.findUsed(address.toBytes()).isEmpty()) {
+        if (isLost || Libfabric.load().version().major() < 2 && !ShmFiles.isUsed(address.toBytes())) {
             throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
         }
+        FabricException.check(ShmRoom.ofPeer(address.toBytes()), "fi_av_insert", provider());
     }
 
     /** The one provider that shares vectors keeps a pointer into its table when it makes it larger. */

@@ -277,7 +277,8 @@ public final class Domain implements AutoCloseable {
 
     /**
      * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). It is unmapped when the region is closed. The file
-     * must not be made shorter until then: touching what is gone ends the process.
+     * must not be made shorter until then: touching what is gone ends the process. So would writing what the disk has no room for:
+     * a mapping that writes gets the room that a sparse file lacks now, where the file system knows how to.
      *
      * @param file an existing file; a mode that writes makes it longer where need be
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
@@ -286,7 +287,7 @@ public final class Domain implements AutoCloseable {
      * @param length how many bytes, at least 1
      * @param access what it may be used for, at least one right; nothing else is granted
      * @return the region, to be closed by the caller before this domain
-     * @throws IOException if the file cannot be opened or mapped
+     * @throws IOException if the file cannot be opened or mapped, or there is no room for the part
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
      * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed
@@ -300,7 +301,8 @@ public final class Domain implements AutoCloseable {
 
     /**
      * Maps part of an open file into memory and registers it, as {@link #map(Path, MapMode, long, long, Access...)}. The channel
-     * may be closed at once.
+     * may be closed at once. The file is taken as it is: whoever maps more than the disk has room for, of a sparse file, sees to it
+     * that no more is written.
      *
      * @param channel the file, open for what the mode does
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE}

@@ -56,7 +56,10 @@ public class FabricException extends RuntimeException {
         return switch (errno) {
             case Errno.ENOMEM, Errno.EPERM, Errno.EADDRNOTAVAIL, Errno.ENOKEY, Errno.EKEYREJECTED, Errno.EINVAL ->
                 remedyByCall(errno, operation, provider);
-            case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
+            case Errno.ENOSPC -> provider.contains("shm")
+                    ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it larger ('mount"
+                            + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
+                    : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
             case Errno.ENOENT ->

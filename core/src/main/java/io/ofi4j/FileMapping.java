@@ -1,10 +1,12 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.FileRoom;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -20,7 +22,15 @@ record FileMapping(MemorySegment memory, Arena arena) {
         try (FileChannel channel = mode == MapMode.READ_ONLY
                 ? FileChannel.open(file, StandardOpenOption.READ)
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return of(channel, mode, offset, length); // which outlives the channel
+            long before = channel.size();
+            FileMapping mapping = of(channel, mode, offset, length); // which outlives the channel
+            if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) {
+                return mapping;
+            }
+            mapping.arena.close();
+            channel.truncate(before); // if it has become longer
+            throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
+                    + ": make some, or map it through a FileChannel, which takes a file as it is");
         }
     }
 

@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
@@ -10,6 +9,7 @@ import io.ofi4j.internal.Out;
 import io.ofi4j.internal.RmaOps;
 import io.ofi4j.internal.RxdRmaOps;
 import io.ofi4j.internal.ShmFiles;
+import io.ofi4j.internal.ShmRoom;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -62,8 +62,10 @@ final class NativeEndpoint {
             throw new IllegalStateException(endpoint + " is enabled already");
         }
         requireFit();
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(this::bindAndEnable));
+        try (ShmRoom room = takeRoom()) {
+            domain.queues.undisturbed(bindings.vector(), bindings.queues(),
+                    () -> bindings.counters.undisturbed(() -> bindAndEnable(room)));
+        }
         if (bindings.isOfConnection()) {
             return; // it gets its address as it is connected
         }
@@ -92,18 +94,28 @@ final class NativeEndpoint {
         }
         receiveQueue.requireRoomForReceives(endpoint, Verbs.receives(info));
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
-        if (ShmNeighbours.concerns(info) && !ShmFiles.hasRoom()) {
-            throw FabricException.of(-Errno.ENOSPC, "fi_enable", info.provider());
+    }
+
+    /** Of an endpoint of shm; null for others. */
+    private ShmRoom takeRoom() {
+        if (!ShmNeighbours.concerns(info)) {
+            return null;
         }
+        ShmRoom room = ShmRoom.take(nativeAddress().toBytes(), info.transmit().size(), info.receive().size());
+        FabricException.check(room.status(), "fi_enable", info.provider());
+        return room;
     }
 
     /**
      * In one go: shm's insertions and rxm's texts of errors visit every endpoint that is bound, and end the JVM at one that is
      * not enabled.
      */
-    private void bindAndEnable() {
+    private void bindAndEnable(ShmRoom room) {
         bindAll();
         int status = FidOps.fi_enable(handle);
+        if (status == 0 && room != null) {
+            status = room.complete();
+        }
         if (status < 0 && hasVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
             closed = true;
             closeBound();

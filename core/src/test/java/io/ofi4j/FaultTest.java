@@ -101,6 +101,8 @@ class FaultTest {
 
     static final class Kills extends Driver {
         private static final Duration PATIENCE = Duration.ofMillis(500);
+        /** Of shm's endpoints, in which every process counts its own. */
+        private static final String NAME = "ofi4j-fault-" + ProcessHandle.current().pid();
 
         private Kills(String provider) {
             super(provider);
@@ -112,10 +114,13 @@ class FaultTest {
 
         @Override
         void inject() {
-            FaultPeer target = new FaultPeer(provider, FaultTarget.ANY);
-            String place = provider.equals("shm") ? FaultTarget.ANY : target.port();
+            boolean shm = provider.equals("shm");
+            FaultPeer target = new FaultPeer(provider, shm ? NAME : FaultTarget.ANY);
             killDuring(target);
-            try (FaultPeer successor = new FaultPeer(provider, place)) {
+            try (FaultPeer successor = new FaultPeer(provider, shm ? NAME : target.port())) {
+                if (!successor.address.equals(target.address)) {
+                    throw new AssertionError(successor.address + " instead of " + target.address);
+                }
                 worksWith(successor);
             }
         }

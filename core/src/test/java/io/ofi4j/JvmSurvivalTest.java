@@ -72,7 +72,11 @@ class JvmSurvivalTest {
 
     /** Where an shm endpoint's memory is. */
     static Path file(Endpoint endpoint) {
-        String name = new String(endpoint.address().toBytes());
+        return file(endpoint.address());
+    }
+
+    static Path file(EndpointAddress address) {
+        String name = new String(address.toBytes());
         return SHM.resolve(name.substring(name.indexOf("://") + 3, name.indexOf('\0')));
     }
 

@@ -161,10 +161,8 @@ class MappedFileTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void aRegionMayBeLargerThanFourGibibytes(String provider) throws IOException {
         Path sparse = folder.resolve("sparse");
-        Files.createFile(sparse);
         try (Pair pair = new Pair(provider);
-                MemoryRegion huge = pair.domain.map(sparse, MapMode.READ_WRITE, 0, HUGE, Access.REMOTE_WRITE,
-                        Access.REMOTE_READ, Access.WRITE, Access.READ);
+                MemoryRegion huge = mapSparse(pair.domain, sparse);
                 MemoryRegion small = pair.domain.allocate(2 * Long.BYTES, Access.WRITE, Access.READ,
                         Access.REMOTE_WRITE)) {
             for (long offset : new long[]{0, (1L << 31) - 8, 1L << 31, (3L << 30) + 1, (1L << 32) - 8, 1L << 32,
@@ -184,6 +182,15 @@ class MappedFileTest {
         }
         assertThat(Files.size(sparse)).isEqualTo(HUGE);
         Files.delete(sparse);
+    }
+
+    /** Through a channel, which leaves it sparse. */
+    private static MemoryRegion mapSparse(Domain domain, Path sparse) throws IOException {
+        try (FileChannel channel = FileChannel.open(sparse, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+            return domain.map(channel, MapMode.READ_WRITE, 0, HUGE, Access.REMOTE_WRITE, Access.REMOTE_READ,
+                    Access.WRITE, Access.READ);
+        }
     }
 
     private static void write(Pair pair, MemoryRegion source, long offset, MemoryRegion target, long targetOffset) {

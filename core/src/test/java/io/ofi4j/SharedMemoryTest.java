@@ -76,6 +76,42 @@ class SharedMemoryTest {
         }
     }
 
+    @Test
+    void whatAKilledProcessLeavesUnderANameOfItsOwnIsFoundToo() throws InterruptedException {
+        Forked.Running victim = Forked.start(WaitsWithEndpoints.class, name());
+        List<Path> files = files(victim);
+        assertThat(files).allSatisfy(file -> assertThat(file.getFileName().toString()).startsWith("ofi4j-named-"));
+        assertThat(SharedMemory.abandoned()).doesNotContainAnyElementsOf(files);
+        SharedMemory.removeAbandoned();
+        assertThat(files).allSatisfy(file -> assertThat(file).exists());
+
+        victim.process().destroyForcibly().waitFor(); // SIGKILL
+        assertThat(SharedMemory.abandoned()).containsAll(files);
+        Forked.Result next = Forked.run(OpensAnEndpoint.class);
+
+        assertThat(next.exit()).as(next.output()).isZero();
+        assertThat(files).noneSatisfy(file -> assertThat(file).exists());
+    }
+
+    private static String name() {
+        return "ofi4j-named-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
+    }
+
+    /** As others make them: what begins as an endpoint's file does, and is named otherwise, is none. */
+    @Test
+    void aFileThatDoesNotSayItsOwnNameIsNobodysBusiness() throws IOException, InterruptedException {
+        Forked.Running victim = Forked.start(WaitsWithEndpoints.class, name());
+        List<Path> files = files(victim);
+        victim.process().destroyForcibly().waitFor();
+        Path other = Files.copy(files.getFirst(), Path.of("/dev/shm", name()));
+        try {
+            assertThat(SharedMemory.removeAbandoned()).containsAll(files).doesNotContain(other);
+            assertThat(other).exists();
+        } finally {
+            Files.deleteIfExists(other);
+        }
+    }
+
     private static List<Path> killWithOpenEndpoints() throws InterruptedException {
         Forked.Running victim = Forked.start(WaitsWithEndpoints.class);
         List<Path> files = files(victim);
@@ -87,13 +123,14 @@ class SharedMemoryTest {
         return List.of(running.awaitLine("files ").split(" ")).stream().map(Path::of).toList();
     }
 
-    /** Has two shm endpoints open until it is killed. */
+    /** Has two shm endpoints open until it is killed; perhaps of a given name. */
     static final class WaitsWithEndpoints {
         private WaitsWithEndpoints() {
         }
 
         public static void main(String[] arguments) throws InterruptedException {
-            try (Pair pair = new Pair("shm")) {
+            FabricHints hints = TestProviders.hints("shm");
+            try (Pair pair = new Pair(arguments.length == 0 ? hints : hints.source(arguments[0], null))) {
                 System.out.println(
                         "files " + JvmSurvivalTest.file(pair.endpoint) + " " + JvmSurvivalTest.file(pair.farEndpoint));
                 Thread.sleep(60_000);

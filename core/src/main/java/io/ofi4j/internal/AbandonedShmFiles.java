@@ -27,21 +27,27 @@ public final class AbandonedShmFiles {
     }
 
     private static boolean isAbandoned(Path file) {
+        return isOfNobodyAlive(file) && FileLease.isUnused(file);
+    }
+
+    /**
+     * Whether it is an endpoint's, as its name says or what stands in it, and no process is known that has it. Of what stands in it
+     * the process's number proves nothing: it is the number in a container, whose next process may have the same.
+     */
+    private static boolean isOfNobodyAlive(Path file) {
         var name = NAME.matcher(file.getFileName().toString());
-        return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty() && FileLease.isUnused(file);
+        return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty()
+                || ShmFileHeader.of(file).isPresent();
     }
 
     /** Removes them; what was removed. */
     public static List<Path> remove() {
-        return find().stream().filter(AbandonedShmFiles::isRemoved).toList();
+        return find().stream().filter(AbandonedShmFiles::removeIfAbandoned).toList();
     }
 
-    private static boolean isRemoved(Path file) {
-        try {
-            return Files.deleteIfExists(file);
-        } catch (IOException e) {
-            return false; // somebody else's, who may
-        }
+    /** Removes a file if it is one of them; whether that has happened. */
+    static boolean removeIfAbandoned(Path file) {
+        return isOfNobodyAlive(file) && FileLease.removeUnused(file);
     }
 
     /** Removes them once in the life of this process, before its first shm endpoint needs the room. */

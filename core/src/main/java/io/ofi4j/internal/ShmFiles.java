@@ -16,8 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ShmFiles {
     private static final Path FOLDER = Path.of("/dev/shm");
     private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
-    /** What an endpoint's file takes, and a little more. */
-    private static final long ROOM = 17 << 20;
     private static boolean hooked;
 
     private ShmFiles() {
@@ -39,12 +37,12 @@ public final class ShmFiles {
     }
 
     /**
-     * The file of an endpoint, perhaps another process's.
+     * Where the file of an endpoint is, or will be.
      *
      * @param address {@code fi_shm://…} or {@code fi_ns://…}, ending with a zero byte
-     * @return the file, or nothing where there is none
+     * @return the file, or nothing where it is no such address
      */
-    public static Optional<Path> find(byte[] address) {
+    static Optional<Path> place(byte[] address) {
         String name = new String(address, StandardCharsets.UTF_8);
         int end = name.indexOf('\0');
         int start = name.indexOf("://");
@@ -53,15 +51,26 @@ public final class ShmFiles {
         }
         try {
             Path file = FOLDER.resolve(name.substring(start + 3, end < 0 ? name.length() : end));
-            return FOLDER.equals(file.getParent()) && Files.exists(file) ? Optional.of(file) : Optional.empty();
+            return FOLDER.equals(file.getParent()) ? Optional.of(file) : Optional.empty();
         } catch (InvalidPathException e) {
             return Optional.empty();
         }
     }
 
-    /** As {@link #find}, of an endpoint whose process still has it, as far as this one may know. */
-    public static Optional<Path> findUsed(byte[] address) {
-        return find(address).filter(file -> !FileLease.isUnused(file));
+    /** The file of an endpoint, perhaps another process's; nothing where there is none. */
+    public static Optional<Path> find(byte[] address) {
+        return place(address).filter(Files::exists);
+    }
+
+    /** As {@link #find}, of an endpoint that is ready for others. */
+    static Optional<Path> findReady(byte[] address) {
+        return place(address)
+                .filter(file -> ShmFileHeader.of(file).filter(header -> header.process() != 0).isPresent());
+    }
+
+    /** Whether an endpoint is ready, and its process still has it, as far as this one may know. */
+    public static boolean isUsed(byte[] address) {
+        return findReady(address).filter(file -> !FileLease.isUnused(file)).isPresent();
     }
 
     /** Forgets the file of an endpoint that was closed. */
@@ -69,15 +78,12 @@ public final class ShmFiles {
         OPEN.remove(file);
     }
 
-    /**
-     * Whether the file of one more endpoint finds room. The provider asks for it only when its first endpoint is looked for;
-     * where a page of the file finds none, the kernel ends the process (SIGBUS).
-     */
-    public static boolean hasRoom() {
+    /** How many bytes there is room for. */
+    static long room() {
         try {
-            return Files.getFileStore(FOLDER).getUsableSpace() >= ROOM;
+            return Files.getFileStore(FOLDER).getUsableSpace();
         } catch (IOException e) {
-            return true; // the provider will say what is wrong
+            return Long.MAX_VALUE; // the provider will say what is wrong
         }
     }
 
