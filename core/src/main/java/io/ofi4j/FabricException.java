@@ -61,6 +61,10 @@ public class FabricException extends RuntimeException {
             case Errno.EPERM -> operation.startsWith("fi_mr")
                     ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
                     : " This process lacks the permission.";
+            case Errno.EFAULT -> operation.startsWith("fi_mr")
+                    ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
+                            + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
+                    : "";
             case Errno.ENOSPC -> " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
