@@ -289,7 +289,8 @@ public final class Domain implements AutoCloseable {
      * @return the region, to be closed by the caller before this domain
      * @throws IOException if the file cannot be opened or mapped, or there is no room for the part
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
-     * @throws FabricException if the provider refuses
+     * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
+     *         {@link MapMode#READ_ONLY}, before Linux 6.2
      * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */
@@ -312,7 +313,8 @@ public final class Domain implements AutoCloseable {
      * @return the region, to be closed by the caller before this domain
      * @throws IOException if the file cannot be mapped
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
-     * @throws FabricException if the provider refuses
+     * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
+     *         {@link MapMode#READ_ONLY}, before Linux 6.2
      * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */

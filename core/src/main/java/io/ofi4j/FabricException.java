@@ -60,6 +60,10 @@ public class FabricException extends RuntimeException {
                     ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it larger ('mount"
                             + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
                     : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
+            case Errno.EFAULT -> operation.startsWith("fi_mr")
+                    ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
+                            + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
+                    : "";
             case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
             case Errno.ENOENT ->

@@ -12,6 +12,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,7 +54,7 @@ class ConnectionFailureTest {
 
             ConnectionException e = failure(listener, address(listener, LOOPBACK, peer.getLocalPort()));
 
-            brokenOff.join();
+            brokenOff.orTimeout(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS).join();
             if (provider.equals("sockets")) { // all failures are one to it
                 assertThat(e.reason()).isEqualTo(ConnectionException.Reason.REFUSED);
             } else {

@@ -13,7 +13,7 @@ final class FaultLink implements AutoCloseable {
         if (domain.info().endpoint().type() == EndpointType.MSG) {
             vector = null;
             events = fabric.openEventQueue();
-            endpoint = domain.openEndpoint().bind(events).bind(queue).enable();
+            endpoint = domain.openEndpoint(domain.info().withDestination(address)).bind(events).bind(queue).enable();
             endpoint.connection().connect(address, FaultWork.DEADLINE);
             peer = endpoint.connection().peer();
         } else {
@@ -22,6 +22,7 @@ final class FaultLink implements AutoCloseable {
             endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
             peer = vector.insert(address);
         }
+        endpoint.postTimeout(Patience.seconds(10));
     }
 
     Rma rma() {

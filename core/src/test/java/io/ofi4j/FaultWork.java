@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
  * back exactly once, and what a read has seen is there. The values that are written to a slot grow.
  */
 final class FaultWork implements AutoCloseable {
-    static final Duration DEADLINE = Duration.ofSeconds(20);
+    static final Duration DEADLINE = Patience.seconds(20);
     /** That a fault of a provider that stalls may take, see {@link #again}. */
     static final long SECONDS = 300;
     private static final int MOST_STALLS = 3;

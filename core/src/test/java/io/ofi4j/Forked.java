@@ -94,6 +94,7 @@ final class Forked {
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add(Patience.option());
+        command.addAll(TestProviders.options());
         command.add("-cp");
         command.add(classPath());
         List<String> rest = new ArrayList<>();

@@ -44,13 +44,33 @@ class MemoryRegionTest {
         pair.awaitToken(5);
     }
 
+    private static boolean choosesKeys(String provider) {
+        return TestProviders.info(provider).domain().memoryRegionMode().contains(MemoryRegionMode.PROV_KEY);
+    }
+
+    private static void requireNoKeyIsTaken(Pair pair, MemoryRegionAttributes attributes) {
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> pair.domain.register(attributes)).withMessageContaining(pair.domain.info().provider())
+                .withMessageContaining("FI_MR_PROV_KEY").withMessageContaining("leave out requestedKey");
+        pair.domain.register(attributes.randomKey()).close();
+    }
+
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
-    void aRequestedKeyIsTheKeyThatPeersUse(String provider) {
-        try (Pair pair = new Pair(provider);
-                Arena arena = Arena.ofShared();
-                MemoryRegion source = pair.domain.register(MemoryRegionAttributes.of(arena.allocate(LENGTH))
-                        .access(Access.WRITE).requestedKey(1).randomKey());
+    void aRequestedKeyIsTheKeyThatPeersUseOrIsRefusedByName(String provider) {
+        try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
+            if (choosesKeys(provider)) {
+                requireNoKeyIsTaken(pair, MemoryRegionAttributes.of(arena.allocate(LENGTH)).access(Access.REMOTE_WRITE)
+                        .requestedKey(KEY));
+            } else {
+                writeWithARequestedKey(pair, arena);
+            }
+        }
+    }
+
+    private static void writeWithARequestedKey(Pair pair, Arena arena) {
+        try (MemoryRegion source = pair.domain.register(
+                MemoryRegionAttributes.of(arena.allocate(LENGTH)).access(Access.WRITE).requestedKey(1).randomKey());
                 MemoryRegion target = pair.domain.register(MemoryRegionAttributes.of(arena.allocate(LENGTH))
                         .access(Access.REMOTE_WRITE, Access.REMOTE_READ).requestedKey(KEY))) {
             fill(source.segment(), 7);
@@ -71,6 +91,10 @@ class MemoryRegionTest {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
             MemoryRegionAttributes attributes = MemoryRegionAttributes.of(arena.allocate(LENGTH))
                     .access(Access.REMOTE_WRITE).requestedKey(KEY);
+            if (choosesKeys(provider)) {
+                requireNoKeyIsTaken(pair, attributes);
+                return;
+            }
             MemoryRegion first = pair.domain.register(attributes);
 
             assertThatThrownBy(() -> pair.domain.register(attributes))
@@ -84,12 +108,12 @@ class MemoryRegionTest {
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#rma")
-    void keysAreTheApplicationsAndOfEightBytes(String provider) {
+    void keysAreTheApplicationsAndOfEightBytesOrTheDevicesAndOfFour(String provider) {
         DomainAttributes domain = TestProviders.info(provider).domain();
 
-        assertThat(domain.memoryRegionMode()).doesNotContain(MemoryRegionMode.PROV_KEY, MemoryRegionMode.RAW,
-                MemoryRegionMode.ENDPOINT);
-        assertThat(domain.keySize()).isEqualTo(8);
+        assertThat(domain.memoryRegionMode()).doesNotContain(MemoryRegionMode.RAW, MemoryRegionMode.ENDPOINT);
+        assertThat(domain.keySize()).isEqualTo(choosesKeys(provider) ? 4 : 8);
+        assertThat(choosesKeys(provider)).isEqualTo(provider.startsWith("verbs"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> MemoryRegionAttributes.of(MemorySegment.NULL).requestedKey(-1))
                 .withMessageContaining("FI_KEY_NOTAVAIL");
@@ -346,11 +370,18 @@ class MemoryRegionTest {
         assertThat(MemoryRegionMode.setOf(mode.bit())).containsExactly(mode);
     }
 
-    @Test
-    void theSoftwareProvidersDemandVirtualAddressesAtMost() {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void softwareProvidersDemandVirtualAddressesAtMostAndDevicesTheirKeysAndMemoryThatIsThere(String provider) {
+        Set<MemoryRegionMode> demanded = TestProviders.info(provider).domain().memoryRegionMode();
+
         assertThat(MemoryRegionMode.HANDLED).isEqualTo(0x3fc);
-        assertThat(TestProviders.rma().flatMap(name -> TestProviders.info(name).domain().memoryRegionMode().stream()))
-                .containsOnly(MemoryRegionMode.VIRT_ADDR);
+        if (provider.startsWith("verbs")) {
+            assertThat(demanded).containsExactlyInAnyOrder(MemoryRegionMode.VIRT_ADDR, MemoryRegionMode.PROV_KEY,
+                    MemoryRegionMode.ALLOCATED, MemoryRegionMode.LOCAL);
+        } else {
+            assertThat(demanded).isSubsetOf(MemoryRegionMode.VIRT_ADDR);
+        }
     }
 
     @Test
@@ -359,6 +390,13 @@ class MemoryRegionTest {
             assertThat(FabricException.of(-errno, "fi_mr_regattr", "any")).hasMessageContaining("ulimit -l");
             assertThat(FabricException.of(-errno, "fi_endpoint", "any").getMessage()).doesNotContain("ulimit");
         }
+    }
+
+    @Test
+    void memoryThatTheKernelCannotLockIsNamed() {
+        assertThat(FabricException.of(-14, "fi_mr_reg", "verbs")).hasMessageContainingAll("READ_WRITE", "PRIVATE",
+                "file system");
+        assertThat(FabricException.of(-14, "fi_endpoint", "verbs").getMessage()).doesNotContain("lock");
     }
 
     @Test

@@ -23,6 +23,11 @@ final class TestProviders {
     private TestProviders() {
     }
 
+    /** The options that give another JVM the same. */
+    static List<String> options() {
+        return List.of("-Dofi4j.test.providers=" + String.join(",", CHOSEN), "-Dofi4j.test.address=" + CHOSEN_ADDRESS);
+    }
+
     /** Those with RDM endpoints and RMA: {@code net} of libfabric 1.x became {@code tcp}. */
     static Stream<String> rma() {
         if (!CHOSEN.isEmpty()) {

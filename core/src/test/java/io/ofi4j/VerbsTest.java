@@ -19,7 +19,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class VerbsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
+    private static final String CONNECTED = "MSG verbs";
     private static final int OUTSTANDING = 16;
+    private static final int EIO = 5;
+    private static final int ECANCELED = 125;
     private static final long MUCH_MEMORY = 1 << 28;
     private static final String NO_DATA = "the device carries no completion data";
 
@@ -35,10 +38,7 @@ class VerbsTest {
         try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             DomainAttributes attributes = pair.domain.info().domain();
             assertThat(attributes.memoryRegionMode()).contains(MemoryRegionMode.VIRT_ADDR, MemoryRegionMode.PROV_KEY,
-                    MemoryRegionMode.ALLOCATED);
-            assertThat(attributes.memoryRegionMode().contains(MemoryRegionMode.LOCAL)
-                    || pair.endpoint.info().endpoint().type() == EndpointType.RDM).as("local buffers are registered")
-                    .isTrue();
+                    MemoryRegionMode.ALLOCATED, MemoryRegionMode.LOCAL);
             assertThat(region.remote().key() >>> Integer.SIZE).isZero();
             assertThat(region.remote().base()).isEqualTo(region.segment().address());
         }
@@ -80,6 +80,20 @@ class VerbsTest {
                         .withMessageContaining("an inject").withMessageContaining("at most " + limit);
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void injectsHaveTheSizesOfSoftRoce(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assumeTrue(isSoftRoce(pair), "another device has other sizes");
+            assertThat(pair.rma().injectSize()).isEqualTo(provider.equals(CONNECTED) ? 256 : 192);
+            assertThat(pair.rma().maximumMessageSize()).isEqualTo(8 << 20);
+        }
+    }
+
+    private static boolean isSoftRoce(Pair pair) {
+        return pair.domain.info().domain().name().startsWith("rxe");
     }
 
     /** The provider's thread would end the process when a peer goes away, see {@link Verbs#requireManualProgress}. */
@@ -182,14 +196,16 @@ class VerbsTest {
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             RemoteRegion right = there.remote();
             RemoteRegion wrong = new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits());
+            pair.rma().read(here, 0, 8, pair.far, right, 0, OUTSTANDING); // with which ofi_rxm connects
+            pair.awaitToken(OUTSTANDING);
+            pair.completed.clear();
             List<Long> posted = new ArrayList<>();
             for (long token = 0; token < OUTSTANDING; token++) {
                 if (pair.rma().tryRead(here, 0, 8, pair.far, token == 1 ? wrong : right, 0, token)) {
                     posted.add(token);
-                } else {
-                    pair.poll();
                 }
             }
+            assertThat(posted).contains(1L);
             List<Long> back = new ArrayList<>();
             Waiting.YIELD.until(() -> {
                 pair.poll();
@@ -204,6 +220,33 @@ class VerbsTest {
             }, Pair.DEADLINE);
             assertThat(back).containsExactlyInAnyOrderElementsOf(posted);
             assertThat(pair.queue.operationsInFlight()).isZero();
+            if (isSoftRoce(pair)) {
+                requireCause(pair);
+            }
+        }
+        anotherConnectionWorks(provider);
+    }
+
+    /** The first error is that of the wrong key, and says so; the others that the connection has ended with it. */
+    private static void requireCause(Pair pair) {
+        CompletionError first = pair.errors.getFirst();
+        assertThat(first.token()).isEqualTo(1);
+        assertThat(first.errno()).isEqualTo(EIO);
+        assertThat(first.providerText()).isEqualTo("remote access error");
+        assertThat(first.toException()).hasMessageContainingAll("token 1", "verbs", "remote access error");
+        assertThat(pair.errors).as("those behind it").hasSizeGreaterThan(1).filteredOn(error -> error != first)
+                .allMatch(error -> error.errno() == ECANCELED)
+                .allMatch(error -> error.providerText().equals("Work Request Flushed Error"));
+    }
+
+    private static void anotherConnectionWorks(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion here = pair.domain.allocate(8, Access.READ);
+                MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ)) {
+            there.segment().set(JAVA_LONG, 0, 77);
+            pair.rma().read(here, 0, 8, pair.far, there.remote(), 0, 1);
+            pair.awaitToken(1);
+            assertThat(here.segment().get(JAVA_LONG, 0)).isEqualTo(77);
         }
     }
 
