@@ -58,7 +58,8 @@ class DescriptorFaultTest {
                     throw new AssertionError("it never works");
                 }
             }
-            System.out.println("faults " + provider + ": refused with 0 to " + (left - 1) + " descriptors, at " + refused);
+            System.out.println(
+                    "faults " + provider + ": refused with 0 to " + (left - 1) + " descriptors, at " + refused);
             if (!refused.containsAll(DescriptorSteps.needy(provider))) {
                 throw new AssertionError(refused + " were refused, and not all of " + DescriptorSteps.needy(provider));
             }

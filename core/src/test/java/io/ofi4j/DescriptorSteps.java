@@ -14,8 +14,22 @@ final class DescriptorSteps implements AutoCloseable {
 
     /** What is done. Each needs descriptors with one provider at least, or waits for who does. */
     enum Step {
-        FABRIC, DOMAIN, QUEUE, EVENT_QUEUE, PASSIVE_ENDPOINT, VECTOR, ENDPOINT, ENABLE, CONNECT, REQUEST(
-                true), ACCEPT, CONNECTED(true), INSERT, MEMORY, WRITE(true), ARRIVAL(true);
+        FABRIC,
+        DOMAIN,
+        QUEUE,
+        EVENT_QUEUE,
+        PASSIVE_ENDPOINT,
+        VECTOR,
+        ENDPOINT,
+        ENABLE,
+        CONNECT,
+        REQUEST(true),
+        ACCEPT,
+        CONNECTED(true),
+        INSERT,
+        MEMORY,
+        WRITE(true),
+        ARRIVAL(true);
 
         final boolean waits;
 
