@@ -50,18 +50,20 @@ public final class ConnectionException extends FabricException {
     }
 
     static ConnectionException of(int errno, String operation, String provider, byte[] data) {
-        Reason reason = Reason.of(errno, data.length > 0);
-        String said = reason == Reason.REJECTED
-                ? operation + " failed on provider " + provider + ": the peer rejected the connection, with "
-                        + data.length + " bytes of data."
-                : FabricException.of(-errno, operation, provider).getMessage();
+        if (Reason.of(errno, data.length > 0) == Reason.REJECTED) {
+            return new ConnectionException(operation + " failed on provider " + provider
+                    + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
+                    Reason.REJECTED, data.clone());
+        }
+        FabricException said = FabricException.of(-errno, operation, provider); // it may know the error's cause
+        Reason reason = Reason.of(said.errno(), false);
         String who = reason == Reason.RESET ? " The peer, or something on the way, broke it off." : "";
-        return new ConnectionException(said + who, operation, errno, reason, data.clone());
+        return new ConnectionException(said.getMessage() + who, operation, said.errno(), reason, data.clone());
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
         String message = endpoint + " was not connected within " + Deadlines.text(deadline)
-                + ". Does the peer read its event queue, and accept?";
+                + ". Does the peer read its event queue, and accept?" + lackOfFiles(1);
         return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
     }
 

@@ -1,14 +1,19 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.Descriptors;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricCalls;
 
 /**
  * A call of libfabric failed. The message says which, for which provider, libfabric's text for the error, and what to try.
- * Programs tell errors apart by {@link #errno}; numbers that this library does not know come through as they are.
+ * Programs tell errors apart by {@link #errno}; numbers that this library does not know come through as they are. Where a process
+ * may open no more files, it is {@code EMFILE} (24), also where the provider gives another number.
  */
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
+    /** More than fi_domain of sockets opens, which are nine. */
+    private static final int MOST_NEEDED = 16;
+    private static final String RAISE_FILES = " Raise the limit of open files ('ulimit -n').";
 
     private final String operation;
     private final int errno;
@@ -33,8 +38,31 @@ public class FabricException extends RuntimeException {
     /** The exception for a status below 0. */
     static FabricException of(long status, String operation, String provider) {
         int errno = (int) -status;
-        return new FabricException(operation + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
-                + " (errno " + errno + ")." + remedy(errno, operation, provider), operation, errno);
+        String said = operation + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno) + " (errno "
+                + errno + ").";
+        String lack = operation.startsWith("fi_") ? lackOfFiles(neededWhere(errno)) : "";
+        return lack.isEmpty()
+                ? new FabricException(said + remedy(errno, operation, provider), operation, errno)
+                : new FabricException(said + lack, operation, Errno.EMFILE);
+    }
+
+    /**
+     * Some providers, where they can open no file, give an error that is about something else. How many may have been missing: a
+     * call that opens several closes those that it got before it fails.
+     */
+    private static int neededWhere(int errno) {
+        return switch (errno) {
+            case Errno.ENOENT -> 1; // sockets' posts
+            case Errno.EINVAL, Errno.ENOMEM, Errno.EIO -> MOST_NEEDED;
+            default -> 0;
+        };
+    }
+
+    /** What else to say of a failure; empty unless this process may open fewer files than so many. */
+    static String lackOfFiles(int few) {
+        return Descriptors.areFewerThan(few)
+                ? " This process may open " + (few == 1 ? "no" : "fewer than " + few) + " more files." + RAISE_FILES
+                : "";
     }
 
     /** Throws for a status below 0. */
@@ -64,7 +92,7 @@ public class FabricException extends RuntimeException {
                     ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
                             + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
                     : "";
-            case Errno.EMFILE -> " Raise the limit of open files ('ulimit -n').";
+            case Errno.EMFILE -> RAISE_FILES;
             case Errno.EADDRINUSE -> " Another endpoint has this address: choose another port or service.";
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";

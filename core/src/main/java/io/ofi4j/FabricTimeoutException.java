@@ -8,7 +8,7 @@ public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 
     FabricTimeoutException(String operation, Duration deadline, String why) {
-        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why, operation,
-                Errno.ETIMEDOUT);
+        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why + lackOfFiles(1),
+                operation, Errno.ETIMEDOUT);
     }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -23,12 +22,13 @@ class OutOfMemoryTest {
         survives(List.of(), ExhaustsItsHeap.class, "-Xmx32m", "-XX:+UseSerialGC", provider);
     }
 
-    @Test
-    void withoutNativeMemoryAllocatingIsRefusedByName() {
-        List<String> limited = List.of("sh", "-c", "ulimit -v 4000000; exec \"$0\" \"$@\"");
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void withoutNativeMemoryAllocatingIsRefusedByName(String provider) {
+        List<String> limited = List.of("sh", "-c", "ulimit -v 3000000; exec \"$0\" \"$@\"");
 
         survives(limited, ExhaustsNativeMemory.class, "-Xmx64m", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=32m",
-                "-XX:CompressedClassSpaceSize=32m");
+                "-XX:CompressedClassSpaceSize=32m", provider);
     }
 
     /** In the handler, and beside it: posting and polling go on while nothing can be allocated. */
@@ -111,42 +111,64 @@ class OutOfMemoryTest {
     static final class ExhaustsNativeMemory {
         private static final int LARGE = 64 << 20;
         private static final int MOST = 200;
+        /** What one operation transfers, of one packet with ofi_rxd. */
+        private static final int LENGTH = 1 << 20;
+        private static final int RXD_LENGTH = 1000;
+        private static final int ENOMEM = 12;
 
         private ExhaustsNativeMemory() {
         }
 
         public static void main(String[] arguments) {
-            try (Pair pair = new Pair("tcp;ofi_rxm")) {
+            int length = arguments[0].contains("ofi_rxd") ? RXD_LENGTH : LENGTH;
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(length, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(length, Access.REMOTE_WRITE)) {
                 List<MemoryRegion> regions = new ArrayList<>();
-                Throwable refusal = null;
-                while (refusal == null && regions.size() < MOST) {
-                    try {
-                        regions.add(pair.domain.allocate(LARGE, Access.REMOTE_WRITE, Access.WRITE));
-                    } catch (OutOfMemoryError | FabricException e) {
-                        refusal = e;
-                    }
-                }
-                System.out.println(regions.size() + " regions, then " + refusal);
-                if (refusal == null || refusal.getMessage() == null) {
-                    throw new AssertionError("no limit was reached", refusal);
-                }
-                pair.endpoint.close();
-                pair.farEndpoint.close();
+                requireNamed(fill(pair.domain, regions));
+                transfer(pair, source, target, 1); // what is open goes on
                 regions.forEach(MemoryRegion::close);
+                transfer(pair, source, target, 2);
             }
-            transfer();
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion region = pair.domain.allocate(LARGE, Access.WRITE, Access.REMOTE_WRITE);
+                    MemoryRegion source = pair.domain.allocate(length, Access.WRITE)) {
+                transfer(pair, source, region, 3);
+            }
         }
 
-        private static void transfer() {
-            try (Pair pair = new Pair("tcp;ofi_rxm");
-                    MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);
-                    MemoryRegion target = pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-                pair.rma().write(source, 0, LARGE, pair.far, target.remote(), 0, 1);
-                pair.awaitCompletions(1);
-                if (!pair.errors.isEmpty()) {
-                    throw new AssertionError(pair.errors.getFirst());
+        /** {@return what was said when there was no more} */
+        private static Throwable fill(Domain domain, List<MemoryRegion> regions) {
+            while (regions.size() < MOST) {
+                try {
+                    regions.add(domain.allocate(LARGE, Access.REMOTE_WRITE, Access.WRITE));
+                } catch (OutOfMemoryError | FabricException e) {
+                    System.out.println(regions.size() + " regions, then " + e);
+                    return e;
                 }
             }
+            throw new AssertionError("no limit was reached");
+        }
+
+        /** That there is no memory, and what to do. */
+        private static void requireNamed(Throwable refusal) {
+            boolean isNamed = switch (refusal) {
+                case FabricException e -> e.errno() == ENOMEM && e.getMessage().contains("ulimit");
+                default -> refusal.getMessage() != null && refusal.getMessage().contains("'ulimit -v'");
+            };
+            if (!isNamed) {
+                throw new AssertionError("another cause, or no remedy", refusal);
+            }
+        }
+
+        private static void transfer(Pair pair, MemoryRegion source, MemoryRegion target, int content) {
+            source.segment().fill((byte) content);
+            pair.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, content);
+            pair.awaitToken(content);
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return target.segment().asSlice(0, source.length()).mismatch(source.segment()) < 0;
+            }, Pair.DEADLINE);
         }
     }
 }

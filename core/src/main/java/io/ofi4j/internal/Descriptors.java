@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -23,6 +24,12 @@ public final class Descriptors {
     private static final MethodHandle TIMERFD_CREATE = find("timerfd_create", JAVA_INT, JAVA_INT);
     private static final MethodHandle TIMERFD_SETTIME = find("timerfd_settime", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     private static final MethodHandle CLOSE = find("close", JAVA_INT);
+    private static final MethodHandle FCNTL = LibC.handle("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT),
+            Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle SYSCONF = LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+
+    static final int F_GETFD = 1;
+    static final int SC_OPEN_MAX = 4;
 
     /** {@code struct pollfd}: the descriptor, what is asked, what is answered. */
     private static final long POLLFD = 8;
@@ -116,6 +123,20 @@ public final class Descriptors {
     public static int event() {
         try {
             return (int) EVENTFD.invokeExact(0, CLOEXEC | NONBLOCK);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Whether this process' limit leaves fewer descriptors than so many. None is taken by that, not even for a moment. */
+    public static boolean areFewerThan(int count) {
+        try {
+            long limit = (long) SYSCONF.invokeExact(SC_OPEN_MAX); // below 0 where there is none
+            int free = limit < 0 ? count : 0;
+            for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {
+                free += (int) FCNTL.invokeExact(descriptor, F_GETFD) < 0 ? 1 : 0;
+            }
+            return free < count;
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

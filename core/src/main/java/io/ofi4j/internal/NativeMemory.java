@@ -43,7 +43,8 @@ public final class NativeMemory {
     public static long map(long length) {
         long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | POPULATE);
         if (address == FAILED) {
-            throw new OutOfMemoryError("the system gives this process no " + length + " bytes of memory");
+            throw new OutOfMemoryError("the system gives this process no " + length
+                    + " bytes of memory: close regions, or raise its limits ('ulimit -v', the container's)");
         }
         return address;
     }

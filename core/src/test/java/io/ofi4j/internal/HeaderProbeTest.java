@@ -277,6 +277,7 @@ class HeaderProbeTest {
         constants.put("MSG_DONTWAIT", (long) DatagramFilter.MSG_DONTWAIT);
         constants.put("F_GETFD", (long) UnreadBytes.F_GETFD);
         constants.put("FIONREAD", UnreadBytes.FIONREAD);
+        constants.put("_SC_OPEN_MAX", (long) Descriptors.SC_OPEN_MAX);
         return constants;
     }
 
@@ -302,6 +303,7 @@ class HeaderProbeTest {
                 #include <stdio.h>
                 #include <sys/ioctl.h>
                 #include <sys/socket.h>
+                #include <unistd.h>
                 #include <rdma/fabric.h>
                 #include <rdma/fi_cm.h>
                 #include <rdma/fi_domain.h>
