@@ -124,8 +124,11 @@ public final class AddressVector implements AutoCloseable {
             return insertHere(address);
         }
         return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
-            requireThere(address);
+            boolean isThere = requireThere(address);
             Peer peer = insertHere(address);
+            if (!isThere) {
+                peer.await();
+            }
             ShmWatch.OF_THIS_PROCESS.inserted(peer, address);
             return peer;
         });
@@ -145,14 +148,29 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
-    /** shm of libfabric 1.x gives the place of a peer that is not there to the next one, too, and waits for one that has ended. */
-    private void requireThere(EndpointAddress address) {
+    /**
+     * shm of libfabric 1.x gives the place of a peer that is not there to the next one, too, and waits for one that has ended.
+     *
+     * @return whether it is there
+     */
+    private boolean requireThere(EndpointAddress address) {
         Entry entry = entries.get(address);
         boolean isLost = entry != null && entry.latest != null && entry.latest.lost;
         if (isLost || Libfabric.load().version().major() < 2 && !ShmFiles.isUsed(address.toBytes())) {
             throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
         }
+        return isThere(address);
+    }
+
+    /**
+     * Whether an endpoint of shm is ready; then its file has all of its room.
+     *
+     * @throws FabricException if there is none, or what has its name is no endpoint of this libfabric, at which the provider would end the JVM
+     */
+    boolean isThere(EndpointAddress address) {
+        boolean isReady = ShmFiles.isReady(address.toBytes()); // first: what comes after is looked at when something is sent
         FabricException.check(ShmRoom.ofPeer(address.toBytes()), "fi_av_insert", provider());
+        return isReady;
     }
 
     /** The one provider that shares vectors keeps a pointer into its table when it makes it larger. */

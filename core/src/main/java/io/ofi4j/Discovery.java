@@ -48,8 +48,13 @@ final class Discovery {
     }
 
     private Optional<String> provider() {
-        return hints.provider().flatMap(name -> ask(asked.provider(name), () -> "No provider '" + name
-                + "' can be used on this machine; " + libfabric + " has " + names(FabricInfo::provider) + "."));
+        return hints.provider()
+                .flatMap(name -> ask(asked.provider(name),
+                        () -> "No provider '" + name + "' can be used on this machine; " + libfabric + " has "
+                                + names(FabricInfo::provider) + "."
+                                + (name.contains("shm")
+                                        ? " It needs room in /dev/shm: 16 MB for each processor ('df /dev/shm')."
+                                        : "")));
     }
 
     private Optional<String> domain() {

@@ -22,6 +22,8 @@ public final class Peer {
     boolean removed;
     /** Whether that is since its process has ended. */
     boolean lost;
+    /** Whether its endpoint was not there yet when it was inserted, with shm: then {@link #realm} is null until it is. */
+    boolean awaited;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;
@@ -35,8 +37,30 @@ public final class Peer {
         return fabricAddress;
     }
 
+    /** Its endpoint is not there yet. */
+    void await() {
+        awaited = true;
+        realm = null;
+    }
+
+    /**
+     * Whether it is awaited, and an operation may be tried. If its endpoint is there by now, it is awaited no more.
+     *
+     * @throws FabricException if it is there, and cannot be written to
+     */
+    synchronized boolean mayArrive() {
+        if (!awaited || removed) {
+            return false;
+        }
+        if (vector.isThere(entry.address)) {
+            awaited = false;
+            realm = vector;
+        }
+        return true;
+    }
+
     /** From now on, whoever enters a queue's guard refuses operations to it. */
-    void refuse() {
+    synchronized void refuse() {
         removed = true;
         realm = null;
     }

@@ -7,12 +7,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The files in {@code /dev/shm} that the shm provider's endpoints live in, about 16 MB each; fi_shm(7). Closing an endpoint and
+ * The files in {@code /dev/shm} that the shm provider's endpoints live in, 16 MB each as a rule; fi_shm(7). Closing an endpoint and
  * ending the process remove them, and a process that is killed leaves them behind. The first shm endpoint of the next process
  * removes what is left; this class is for those who want to know, or not to wait. Any thread may call it.
  *
- * <p>A file counts as abandoned when its process is gone and the kernel knows nobody who has it open or mapped, in this
- * container or another.
+ * <p>A file counts as abandoned when it is an endpoint's, whatever its name, and the kernel knows nobody who has it open or
+ * mapped, in this container or another.
+ *
+ * <p>The provider would leave the files sparse, and the process would end where there is no room when it comes to be needed. So an
+ * endpoint that is enabled has all of its file's room, and a peer that is inserted too, or there is a {@link FabricException} with the
+ * error number ENOSPC (28). That costs memory: with the system property {@code io.ofi4j.shm.reserve} set to {@code false}, files hold
+ * what was used of them, as in C programs, and whoever sets it sees to it that {@code /dev/shm} never becomes full.
  */
 public final class SharedMemory {
     private SharedMemory() {

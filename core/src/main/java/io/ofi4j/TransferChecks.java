@@ -48,7 +48,8 @@ final class TransferChecks {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
         if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
+                || peer.realm != endpoint.realm && !mayArrive(peer) || length > maximumMessageSize
+                || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
         }
     }
@@ -121,10 +122,15 @@ final class TransferChecks {
         Peer peer = message.peer;
         for (int i = 0; i < message.localCount; i++) {
             MemoryRegion local = message.regions[i];
-            if (local.rights == 0 || peer.realm != endpoint.realm || !local.isMemoryAlive()) {
+            if (local.rights == 0 || peer.realm != endpoint.realm && !mayArrive(peer) || !local.isMemoryAlive()) {
                 throw closed(local, peer);
             }
         }
+    }
+
+    /** Whether it is a peer that was not there yet when it was inserted; the provider says by itself when it still is not. */
+    private boolean mayArrive(Peer peer) {
+        return peer.vector == endpoint.realm && peer.mayArrive();
     }
 
     /** False for want of room; anything else is thrown. */

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(120)
 class ShmRoomTest {
+    private static final int ENOENT = 2;
     private static final int ENOSPC = 28;
     private static final int EADDRINUSE = 98;
     private static final int MEGABYTES_OF_LARGE = 32;
@@ -78,6 +80,17 @@ class ShmRoomTest {
     @Test
     void aPeerWhoseFileHasNoRoomIsRefusedAndGetsItWhenThereIsSome() throws IOException {
         survives(mounted(ROOM), MeetsASparsePeer.class);
+    }
+
+    /** With libfabric 1.x it cannot be inserted before. */
+    @Test
+    void aPeerThatComesLaterGetsItsRoomWhenSomethingIsSent() throws IOException {
+        survives(mounted(ROOM), AwaitsASparsePeer.class);
+    }
+
+    @Test
+    void whatIsNoEndpointIsNoPeer() throws IOException {
+        survives(mounted(ROOM), InsertsOtherFiles.class);
     }
 
     @Test
@@ -282,8 +295,7 @@ class ShmRoomTest {
             }
         }
 
-        private static void useAll(Pair pair, Peer peer, RemoteRegion remote, Forked.Running sparse)
-                throws IOException {
+        static void useAll(Pair pair, Peer peer, RemoteRegion remote, Forked.Running sparse) throws IOException {
             try (MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
                 source.segment().fill((byte) 7);
                 pair.rma().write(source, 0, 1, peer, remote, 0, 0);
@@ -303,13 +315,82 @@ class ShmRoomTest {
         }
     }
 
+    /** The peer is inserted before it is there. */
+    static final class AwaitsASparsePeer {
+        private static final String NAME = "ofi4j-awaited";
+
+        private AwaitsASparsePeer() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try (Pair pair = new Pair("shm");
+                    MemoryRegion source = pair.domain.allocate(1, Access.WRITE);
+                    MemoryRegion any = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                String own = new String(pair.endpoint.address().toBytes());
+                String user = own.substring(own.lastIndexOf(':', own.lastIndexOf(':') - 1));
+                EndpointAddress address = EndpointAddress.of(("fi_shm://" + NAME + user).getBytes());
+                if (Libfabric.load().version().major() < 2) {
+                    require(requireRefusal(() -> pair.vector.insert(address)).errno() == ENOENT, "inserted");
+                    return;
+                }
+                Peer peer = pair.vector.insert(address);
+                require(!pair.rma().tryWrite(source, 0, 1, peer, any.remote(), 0, 1), "taken");
+                meet(pair, source, peer, address);
+            }
+        }
+
+        private static void meet(Pair pair, MemoryRegion source, Peer peer, EndpointAddress address)
+                throws IOException {
+            Forked.Running sparse = Forked.start(IsWrittenTo.class, AS_IN_C, NAME);
+            try {
+                String[] ready = sparse.awaitLine("ready ").split(" ");
+                require(EndpointAddress.of(HexFormat.of().parseHex(ready[0])).equals(address), "another address");
+                RemoteRegion remote = RemoteRegion.decode(HexFormat.of().parseHex(ready[1]));
+                fill();
+                FabricException refused = requireRefusal(() -> pair.rma().tryWrite(source, 0, 1, peer, remote, 0, 1));
+                require(refused.errno() == ENOSPC, refused.getMessage());
+                free();
+                pair.rma().write(source, 0, 1, peer, remote, 1, 1);
+                pair.awaitCompletions(1);
+                fill();
+                pair.completed.clear();
+                MeetsASparsePeer.useAll(pair, peer, remote, sparse);
+                free();
+            } finally {
+                sparse.process().destroyForcibly();
+            }
+        }
+    }
+
+    /** The provider would take what stands in them for what an endpoint's memory begins with. */
+    static final class InsertsOtherFiles {
+        private InsertsOtherFiles() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            byte[] bytes = new byte[1 << 20];
+            Arrays.fill(bytes, (byte) 0x11);
+            Files.write(FOLDER.resolve("other"), bytes);
+            try (Pair pair = new Pair("shm")) {
+                Path copy = Files.copy(JvmSurvivalTest.file(pair.farEndpoint), FOLDER.resolve("copy"));
+                for (String name : List.of("other", copy.getFileName().toString())) {
+                    EndpointAddress address = EndpointAddress.of(("fi_shm://" + name + "\0").getBytes());
+                    FabricException refused = requireRefusal(() -> pair.vector.insert(address));
+                    require(refused.errno() == ENOENT, refused.getMessage());
+                }
+            }
+        }
+    }
+
     /** Once it has got a byte it works off nothing until it is told to; ends when the rest is there. */
     static final class IsWrittenTo {
         private IsWrittenTo() {
         }
 
         public static void main(String[] arguments) throws IOException {
-            try (Pair pair = new Pair("shm"); MemoryRegion region = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            FabricHints hints = TestProviders.hints("shm");
+            try (Pair pair = new Pair(arguments.length == 0 ? hints : hints.source(arguments[0], null));
+                    MemoryRegion region = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
                 HexFormat hex = HexFormat.of();
                 System.out.println("ready " + hex.formatHex(pair.endpoint.address().toBytes()) + " "
                         + hex.formatHex(region.remote().encode()));

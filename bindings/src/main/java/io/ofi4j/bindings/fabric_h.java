@@ -22,15 +22,12 @@ public class fabric_h {
     static final boolean TRACE_DOWNCALLS = Boolean.getBoolean("jextract.trace.downcalls");
 
     static void traceDowncall(String name, Object... args) {
-         String traceArgs = Arrays.stream(args)
-                       .map(Object::toString)
-                       .collect(Collectors.joining(", "));
-         System.out.printf("%s(%s)\n", name, traceArgs);
+        String traceArgs = Arrays.stream(args).map(Object::toString).collect(Collectors.joining(", "));
+        System.out.printf("%s(%s)\n", name, traceArgs);
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return SYMBOL_LOOKUP.find(symbol)
-            .orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
+        return SYMBOL_LOOKUP.find(symbol).orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {
@@ -46,18 +43,18 @@ public class fabric_h {
             case PaddingLayout p -> p;
             case ValueLayout v -> v.withByteAlignment(align);
             case GroupLayout g -> {
-                MemoryLayout[] alignedMembers = g.memberLayouts().stream()
-                        .map(m -> align(m, align)).toArray(MemoryLayout[]::new);
-                yield g instanceof StructLayout ?
-                        MemoryLayout.structLayout(alignedMembers) : MemoryLayout.unionLayout(alignedMembers);
+                MemoryLayout[] alignedMembers = g.memberLayouts().stream().map(m -> align(m, align))
+                        .toArray(MemoryLayout[]::new);
+                yield g instanceof StructLayout
+                        ? MemoryLayout.structLayout(alignedMembers)
+                        : MemoryLayout.unionLayout(alignedMembers);
             }
             case SequenceLayout s -> MemoryLayout.sequenceLayout(s.elementCount(), align(s.elementLayout(), align));
         };
     }
 
     static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.libraryLookup("libfabric.so.1", LIBRARY_ARENA)
-            .or(SymbolLookup.loaderLookup())
-            .or(Linker.nativeLinker().defaultLookup());
+            .or(SymbolLookup.loaderLookup()).or(Linker.nativeLinker().defaultLookup());
 
     public static final ValueLayout.OfBoolean C_BOOL = ValueLayout.JAVA_BOOLEAN;
     public static final ValueLayout.OfByte C_CHAR = ValueLayout.JAVA_BYTE;
@@ -69,7 +66,7 @@ public class fabric_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int FI_SUCCESS = (int)0L;
+    private static final int FI_SUCCESS = (int) 0L;
     /**
      * {@snippet lang=c :
      * #define FI_SUCCESS 0
@@ -78,7 +75,7 @@ public class fabric_h {
     public static int FI_SUCCESS() {
         return FI_SUCCESS;
     }
-    private static final int FI_ERRNO_OFFSET = (int)256L;
+    private static final int FI_ERRNO_OFFSET = (int) 256L;
     /**
      * {@snippet lang=c :
      * #define FI_ERRNO_OFFSET 256
@@ -87,7 +84,7 @@ public class fabric_h {
     public static int FI_ERRNO_OFFSET() {
         return FI_ERRNO_OFFSET;
     }
-    private static final int FI_MAJOR_VERSION = (int)2L;
+    private static final int FI_MAJOR_VERSION = (int) 2L;
     /**
      * {@snippet lang=c :
      * #define FI_MAJOR_VERSION 2
@@ -96,7 +93,7 @@ public class fabric_h {
     public static int FI_MAJOR_VERSION() {
         return FI_MAJOR_VERSION;
     }
-    private static final int FI_MINOR_VERSION = (int)1L;
+    private static final int FI_MINOR_VERSION = (int) 1L;
     /**
      * {@snippet lang=c :
      * #define FI_MINOR_VERSION 1
@@ -105,7 +102,7 @@ public class fabric_h {
     public static int FI_MINOR_VERSION() {
         return FI_MINOR_VERSION;
     }
-    private static final int FI_REVISION_VERSION = (int)0L;
+    private static final int FI_REVISION_VERSION = (int) 0L;
     /**
      * {@snippet lang=c :
      * #define FI_REVISION_VERSION 0
@@ -114,7 +111,7 @@ public class fabric_h {
     public static int FI_REVISION_VERSION() {
         return FI_REVISION_VERSION;
     }
-    private static final int FI_COLLECTIVE_OFFSET = (int)256L;
+    private static final int FI_COLLECTIVE_OFFSET = (int) 256L;
     /**
      * {@snippet lang=c :
      * #define FI_COLLECTIVE_OFFSET 256
@@ -123,7 +120,7 @@ public class fabric_h {
     public static int FI_COLLECTIVE_OFFSET() {
         return FI_COLLECTIVE_OFFSET;
     }
-    private static final int FI_EOTHER = (int)256L;
+    private static final int FI_EOTHER = (int) 256L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOTHER = 256
@@ -132,7 +129,7 @@ public class fabric_h {
     public static int FI_EOTHER() {
         return FI_EOTHER;
     }
-    private static final int FI_ETOOSMALL = (int)257L;
+    private static final int FI_ETOOSMALL = (int) 257L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ETOOSMALL = 257
@@ -141,7 +138,7 @@ public class fabric_h {
     public static int FI_ETOOSMALL() {
         return FI_ETOOSMALL;
     }
-    private static final int FI_EOPBADSTATE = (int)258L;
+    private static final int FI_EOPBADSTATE = (int) 258L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOPBADSTATE = 258
@@ -150,7 +147,7 @@ public class fabric_h {
     public static int FI_EOPBADSTATE() {
         return FI_EOPBADSTATE;
     }
-    private static final int FI_EAVAIL = (int)259L;
+    private static final int FI_EAVAIL = (int) 259L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EAVAIL = 259
@@ -159,7 +156,7 @@ public class fabric_h {
     public static int FI_EAVAIL() {
         return FI_EAVAIL;
     }
-    private static final int FI_EBADFLAGS = (int)260L;
+    private static final int FI_EBADFLAGS = (int) 260L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EBADFLAGS = 260
@@ -168,7 +165,7 @@ public class fabric_h {
     public static int FI_EBADFLAGS() {
         return FI_EBADFLAGS;
     }
-    private static final int FI_ENOEQ = (int)261L;
+    private static final int FI_ENOEQ = (int) 261L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOEQ = 261
@@ -177,7 +174,7 @@ public class fabric_h {
     public static int FI_ENOEQ() {
         return FI_ENOEQ;
     }
-    private static final int FI_EDOMAIN = (int)262L;
+    private static final int FI_EDOMAIN = (int) 262L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EDOMAIN = 262
@@ -186,7 +183,7 @@ public class fabric_h {
     public static int FI_EDOMAIN() {
         return FI_EDOMAIN;
     }
-    private static final int FI_ENOCQ = (int)263L;
+    private static final int FI_ENOCQ = (int) 263L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOCQ = 263
@@ -195,7 +192,7 @@ public class fabric_h {
     public static int FI_ENOCQ() {
         return FI_ENOCQ;
     }
-    private static final int FI_ECRC = (int)264L;
+    private static final int FI_ECRC = (int) 264L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ECRC = 264
@@ -204,7 +201,7 @@ public class fabric_h {
     public static int FI_ECRC() {
         return FI_ECRC;
     }
-    private static final int FI_ETRUNC = (int)265L;
+    private static final int FI_ETRUNC = (int) 265L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ETRUNC = 265
@@ -213,7 +210,7 @@ public class fabric_h {
     public static int FI_ETRUNC() {
         return FI_ETRUNC;
     }
-    private static final int FI_ENOKEY = (int)266L;
+    private static final int FI_ENOKEY = (int) 266L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOKEY = 266
@@ -222,7 +219,7 @@ public class fabric_h {
     public static int FI_ENOKEY() {
         return FI_ENOKEY;
     }
-    private static final int FI_ENOAV = (int)267L;
+    private static final int FI_ENOAV = (int) 267L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOAV = 267
@@ -231,7 +228,7 @@ public class fabric_h {
     public static int FI_ENOAV() {
         return FI_ENOAV;
     }
-    private static final int FI_EOVERRUN = (int)268L;
+    private static final int FI_EOVERRUN = (int) 268L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EOVERRUN = 268
@@ -240,7 +237,7 @@ public class fabric_h {
     public static int FI_EOVERRUN() {
         return FI_EOVERRUN;
     }
-    private static final int FI_ENORX = (int)269L;
+    private static final int FI_ENORX = (int) 269L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENORX = 269
@@ -249,7 +246,7 @@ public class fabric_h {
     public static int FI_ENORX() {
         return FI_ENORX;
     }
-    private static final int FI_ENOMR = (int)270L;
+    private static final int FI_ENOMR = (int) 270L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENOMR = 270
@@ -258,7 +255,7 @@ public class fabric_h {
     public static int FI_ENOMR() {
         return FI_ENOMR;
     }
-    private static final int FI_ERRNO_MAX = (int)271L;
+    private static final int FI_ERRNO_MAX = (int) 271L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ERRNO_MAX = 271
@@ -269,10 +266,7 @@ public class fabric_h {
     }
 
     private static class fi_strerror {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_INT);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_strerror");
 
@@ -320,12 +314,12 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_strerror", errnum);
             }
-            return (MemorySegment)mh$.invokeExact(errnum);
+            return (MemorySegment) mh$.invokeExact(errnum);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_NAME_MAX = (int)64L;
+    private static final int FI_NAME_MAX = (int) 64L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_NAME_MAX = 64
@@ -334,7 +328,7 @@ public class fabric_h {
     public static int FI_NAME_MAX() {
         return FI_NAME_MAX;
     }
-    private static final int FI_ATOMIC_OP_LAST = (int)19L;
+    private static final int FI_ATOMIC_OP_LAST = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ATOMIC_OP_LAST = 19
@@ -343,7 +337,7 @@ public class fabric_h {
     public static int FI_ATOMIC_OP_LAST() {
         return FI_ATOMIC_OP_LAST;
     }
-    private static final int FI_DATATYPE_LAST = (int)14L;
+    private static final int FI_DATATYPE_LAST = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_DATATYPE_LAST = 14
@@ -354,8 +348,7 @@ public class fabric_h {
     }
 
     private static class fi_version {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT    );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_version");
 
@@ -403,9 +396,9 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_version");
             }
-            return (int)mh$.invokeExact();
+            return (int) mh$.invokeExact();
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
     /**
@@ -418,7 +411,7 @@ public class fabric_h {
      * }
      */
     public static final AddressLayout fid_t = fabric_h.C_POINTER;
-    private static final int FI_FORMAT_UNSPEC = (int)0L;
+    private static final int FI_FORMAT_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_FORMAT_UNSPEC = 0
@@ -427,7 +420,7 @@ public class fabric_h {
     public static int FI_FORMAT_UNSPEC() {
         return FI_FORMAT_UNSPEC;
     }
-    private static final int FI_SOCKADDR = (int)1L;
+    private static final int FI_SOCKADDR = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR = 1
@@ -436,7 +429,7 @@ public class fabric_h {
     public static int FI_SOCKADDR() {
         return FI_SOCKADDR;
     }
-    private static final int FI_SOCKADDR_IN = (int)2L;
+    private static final int FI_SOCKADDR_IN = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IN = 2
@@ -445,7 +438,7 @@ public class fabric_h {
     public static int FI_SOCKADDR_IN() {
         return FI_SOCKADDR_IN;
     }
-    private static final int FI_SOCKADDR_IN6 = (int)3L;
+    private static final int FI_SOCKADDR_IN6 = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IN6 = 3
@@ -454,7 +447,7 @@ public class fabric_h {
     public static int FI_SOCKADDR_IN6() {
         return FI_SOCKADDR_IN6;
     }
-    private static final int FI_SOCKADDR_IB = (int)4L;
+    private static final int FI_SOCKADDR_IB = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SOCKADDR_IB = 4
@@ -463,7 +456,7 @@ public class fabric_h {
     public static int FI_SOCKADDR_IB() {
         return FI_SOCKADDR_IB;
     }
-    private static final int FI_ADDR_PSMX = (int)5L;
+    private static final int FI_ADDR_PSMX = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX = 5
@@ -472,7 +465,7 @@ public class fabric_h {
     public static int FI_ADDR_PSMX() {
         return FI_ADDR_PSMX;
     }
-    private static final int FI_ADDR_GNI = (int)6L;
+    private static final int FI_ADDR_GNI = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_GNI = 6
@@ -481,7 +474,7 @@ public class fabric_h {
     public static int FI_ADDR_GNI() {
         return FI_ADDR_GNI;
     }
-    private static final int FI_ADDR_BGQ = (int)7L;
+    private static final int FI_ADDR_BGQ = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_BGQ = 7
@@ -490,7 +483,7 @@ public class fabric_h {
     public static int FI_ADDR_BGQ() {
         return FI_ADDR_BGQ;
     }
-    private static final int FI_ADDR_MLX = (int)8L;
+    private static final int FI_ADDR_MLX = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_MLX = 8
@@ -499,7 +492,7 @@ public class fabric_h {
     public static int FI_ADDR_MLX() {
         return FI_ADDR_MLX;
     }
-    private static final int FI_ADDR_STR = (int)9L;
+    private static final int FI_ADDR_STR = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_STR = 9
@@ -508,7 +501,7 @@ public class fabric_h {
     public static int FI_ADDR_STR() {
         return FI_ADDR_STR;
     }
-    private static final int FI_ADDR_PSMX2 = (int)10L;
+    private static final int FI_ADDR_PSMX2 = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX2 = 10
@@ -517,7 +510,7 @@ public class fabric_h {
     public static int FI_ADDR_PSMX2() {
         return FI_ADDR_PSMX2;
     }
-    private static final int FI_ADDR_IB_UD = (int)11L;
+    private static final int FI_ADDR_IB_UD = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_IB_UD = 11
@@ -526,7 +519,7 @@ public class fabric_h {
     public static int FI_ADDR_IB_UD() {
         return FI_ADDR_IB_UD;
     }
-    private static final int FI_ADDR_EFA = (int)12L;
+    private static final int FI_ADDR_EFA = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_EFA = 12
@@ -535,7 +528,7 @@ public class fabric_h {
     public static int FI_ADDR_EFA() {
         return FI_ADDR_EFA;
     }
-    private static final int FI_ADDR_PSMX3 = (int)13L;
+    private static final int FI_ADDR_PSMX3 = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_PSMX3 = 13
@@ -544,7 +537,7 @@ public class fabric_h {
     public static int FI_ADDR_PSMX3() {
         return FI_ADDR_PSMX3;
     }
-    private static final int FI_ADDR_OPX = (int)14L;
+    private static final int FI_ADDR_OPX = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_OPX = 14
@@ -553,7 +546,7 @@ public class fabric_h {
     public static int FI_ADDR_OPX() {
         return FI_ADDR_OPX;
     }
-    private static final int FI_ADDR_CXI = (int)15L;
+    private static final int FI_ADDR_CXI = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_CXI = 15
@@ -562,7 +555,7 @@ public class fabric_h {
     public static int FI_ADDR_CXI() {
         return FI_ADDR_CXI;
     }
-    private static final int FI_ADDR_UCX = (int)16L;
+    private static final int FI_ADDR_UCX = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ADDR_UCX = 16
@@ -577,7 +570,7 @@ public class fabric_h {
      * }
      */
     public static final OfLong fi_addr_t = fabric_h.C_LONG;
-    private static final int FI_AV_UNSPEC = (int)0L;
+    private static final int FI_AV_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_UNSPEC = 0
@@ -586,7 +579,7 @@ public class fabric_h {
     public static int FI_AV_UNSPEC() {
         return FI_AV_UNSPEC;
     }
-    private static final int FI_AV_MAP = (int)1L;
+    private static final int FI_AV_MAP = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_MAP = 1
@@ -595,7 +588,7 @@ public class fabric_h {
     public static int FI_AV_MAP() {
         return FI_AV_MAP;
     }
-    private static final int FI_AV_TABLE = (int)2L;
+    private static final int FI_AV_TABLE = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_av_type.FI_AV_TABLE = 2
@@ -604,7 +597,7 @@ public class fabric_h {
     public static int FI_AV_TABLE() {
         return FI_AV_TABLE;
     }
-    private static final int FI_PROGRESS_UNSPEC = (int)0L;
+    private static final int FI_PROGRESS_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_UNSPEC = 0
@@ -613,7 +606,7 @@ public class fabric_h {
     public static int FI_PROGRESS_UNSPEC() {
         return FI_PROGRESS_UNSPEC;
     }
-    private static final int FI_PROGRESS_AUTO = (int)1L;
+    private static final int FI_PROGRESS_AUTO = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_AUTO = 1
@@ -622,7 +615,7 @@ public class fabric_h {
     public static int FI_PROGRESS_AUTO() {
         return FI_PROGRESS_AUTO;
     }
-    private static final int FI_PROGRESS_MANUAL = (int)2L;
+    private static final int FI_PROGRESS_MANUAL = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_MANUAL = 2
@@ -631,7 +624,7 @@ public class fabric_h {
     public static int FI_PROGRESS_MANUAL() {
         return FI_PROGRESS_MANUAL;
     }
-    private static final int FI_PROGRESS_CONTROL_UNIFIED = (int)3L;
+    private static final int FI_PROGRESS_CONTROL_UNIFIED = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_progress.FI_PROGRESS_CONTROL_UNIFIED = 3
@@ -640,7 +633,7 @@ public class fabric_h {
     public static int FI_PROGRESS_CONTROL_UNIFIED() {
         return FI_PROGRESS_CONTROL_UNIFIED;
     }
-    private static final int FI_THREAD_UNSPEC = (int)0L;
+    private static final int FI_THREAD_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_UNSPEC = 0
@@ -649,7 +642,7 @@ public class fabric_h {
     public static int FI_THREAD_UNSPEC() {
         return FI_THREAD_UNSPEC;
     }
-    private static final int FI_THREAD_SAFE = (int)1L;
+    private static final int FI_THREAD_SAFE = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_SAFE = 1
@@ -658,7 +651,7 @@ public class fabric_h {
     public static int FI_THREAD_SAFE() {
         return FI_THREAD_SAFE;
     }
-    private static final int FI_THREAD_FID = (int)2L;
+    private static final int FI_THREAD_FID = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_FID = 2
@@ -667,7 +660,7 @@ public class fabric_h {
     public static int FI_THREAD_FID() {
         return FI_THREAD_FID;
     }
-    private static final int FI_THREAD_DOMAIN = (int)3L;
+    private static final int FI_THREAD_DOMAIN = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_DOMAIN = 3
@@ -676,7 +669,7 @@ public class fabric_h {
     public static int FI_THREAD_DOMAIN() {
         return FI_THREAD_DOMAIN;
     }
-    private static final int FI_THREAD_COMPLETION = (int)4L;
+    private static final int FI_THREAD_COMPLETION = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_COMPLETION = 4
@@ -685,7 +678,7 @@ public class fabric_h {
     public static int FI_THREAD_COMPLETION() {
         return FI_THREAD_COMPLETION;
     }
-    private static final int FI_THREAD_ENDPOINT = (int)5L;
+    private static final int FI_THREAD_ENDPOINT = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_threading.FI_THREAD_ENDPOINT = 5
@@ -694,7 +687,7 @@ public class fabric_h {
     public static int FI_THREAD_ENDPOINT() {
         return FI_THREAD_ENDPOINT;
     }
-    private static final int FI_RM_UNSPEC = (int)0L;
+    private static final int FI_RM_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_UNSPEC = 0
@@ -703,7 +696,7 @@ public class fabric_h {
     public static int FI_RM_UNSPEC() {
         return FI_RM_UNSPEC;
     }
-    private static final int FI_RM_DISABLED = (int)1L;
+    private static final int FI_RM_DISABLED = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_DISABLED = 1
@@ -712,7 +705,7 @@ public class fabric_h {
     public static int FI_RM_DISABLED() {
         return FI_RM_DISABLED;
     }
-    private static final int FI_RM_ENABLED = (int)2L;
+    private static final int FI_RM_ENABLED = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_resource_mgmt.FI_RM_ENABLED = 2
@@ -721,7 +714,7 @@ public class fabric_h {
     public static int FI_RM_ENABLED() {
         return FI_RM_ENABLED;
     }
-    private static final int FI_EP_UNSPEC = (int)0L;
+    private static final int FI_EP_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_UNSPEC = 0
@@ -730,7 +723,7 @@ public class fabric_h {
     public static int FI_EP_UNSPEC() {
         return FI_EP_UNSPEC;
     }
-    private static final int FI_EP_MSG = (int)1L;
+    private static final int FI_EP_MSG = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_MSG = 1
@@ -739,7 +732,7 @@ public class fabric_h {
     public static int FI_EP_MSG() {
         return FI_EP_MSG;
     }
-    private static final int FI_EP_DGRAM = (int)2L;
+    private static final int FI_EP_DGRAM = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_DGRAM = 2
@@ -748,7 +741,7 @@ public class fabric_h {
     public static int FI_EP_DGRAM() {
         return FI_EP_DGRAM;
     }
-    private static final int FI_EP_RDM = (int)3L;
+    private static final int FI_EP_RDM = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_ep_type.FI_EP_RDM = 3
@@ -757,7 +750,7 @@ public class fabric_h {
     public static int FI_EP_RDM() {
         return FI_EP_RDM;
     }
-    private static final int FI_PROTO_UNSPEC = (int)0L;
+    private static final int FI_PROTO_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UNSPEC = 0
@@ -766,7 +759,7 @@ public class fabric_h {
     public static int FI_PROTO_UNSPEC() {
         return FI_PROTO_UNSPEC;
     }
-    private static final int FI_PROTO_RDMA_CM_IB_RC = (int)1L;
+    private static final int FI_PROTO_RDMA_CM_IB_RC = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RDMA_CM_IB_RC = 1
@@ -775,7 +768,7 @@ public class fabric_h {
     public static int FI_PROTO_RDMA_CM_IB_RC() {
         return FI_PROTO_RDMA_CM_IB_RC;
     }
-    private static final int FI_PROTO_IWARP = (int)2L;
+    private static final int FI_PROTO_IWARP = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IWARP = 2
@@ -784,7 +777,7 @@ public class fabric_h {
     public static int FI_PROTO_IWARP() {
         return FI_PROTO_IWARP;
     }
-    private static final int FI_PROTO_IB_UD = (int)3L;
+    private static final int FI_PROTO_IB_UD = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IB_UD = 3
@@ -793,7 +786,7 @@ public class fabric_h {
     public static int FI_PROTO_IB_UD() {
         return FI_PROTO_IB_UD;
     }
-    private static final int FI_PROTO_PSMX = (int)4L;
+    private static final int FI_PROTO_PSMX = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX = 4
@@ -802,7 +795,7 @@ public class fabric_h {
     public static int FI_PROTO_PSMX() {
         return FI_PROTO_PSMX;
     }
-    private static final int FI_PROTO_UDP = (int)5L;
+    private static final int FI_PROTO_UDP = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UDP = 5
@@ -811,7 +804,7 @@ public class fabric_h {
     public static int FI_PROTO_UDP() {
         return FI_PROTO_UDP;
     }
-    private static final int FI_PROTO_SOCK_TCP = (int)6L;
+    private static final int FI_PROTO_SOCK_TCP = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SOCK_TCP = 6
@@ -820,7 +813,7 @@ public class fabric_h {
     public static int FI_PROTO_SOCK_TCP() {
         return FI_PROTO_SOCK_TCP;
     }
-    private static final int FI_PROTO_MXM = (int)7L;
+    private static final int FI_PROTO_MXM = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MXM = 7
@@ -829,7 +822,7 @@ public class fabric_h {
     public static int FI_PROTO_MXM() {
         return FI_PROTO_MXM;
     }
-    private static final int FI_PROTO_IWARP_RDM = (int)8L;
+    private static final int FI_PROTO_IWARP_RDM = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IWARP_RDM = 8
@@ -838,7 +831,7 @@ public class fabric_h {
     public static int FI_PROTO_IWARP_RDM() {
         return FI_PROTO_IWARP_RDM;
     }
-    private static final int FI_PROTO_IB_RDM = (int)9L;
+    private static final int FI_PROTO_IB_RDM = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_IB_RDM = 9
@@ -847,7 +840,7 @@ public class fabric_h {
     public static int FI_PROTO_IB_RDM() {
         return FI_PROTO_IB_RDM;
     }
-    private static final int FI_PROTO_GNI = (int)10L;
+    private static final int FI_PROTO_GNI = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_GNI = 10
@@ -856,7 +849,7 @@ public class fabric_h {
     public static int FI_PROTO_GNI() {
         return FI_PROTO_GNI;
     }
-    private static final int FI_PROTO_RXM = (int)11L;
+    private static final int FI_PROTO_RXM = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXM = 11
@@ -865,7 +858,7 @@ public class fabric_h {
     public static int FI_PROTO_RXM() {
         return FI_PROTO_RXM;
     }
-    private static final int FI_PROTO_RXD = (int)12L;
+    private static final int FI_PROTO_RXD = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXD = 12
@@ -874,7 +867,7 @@ public class fabric_h {
     public static int FI_PROTO_RXD() {
         return FI_PROTO_RXD;
     }
-    private static final int FI_PROTO_MLX = (int)13L;
+    private static final int FI_PROTO_MLX = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MLX = 13
@@ -883,7 +876,7 @@ public class fabric_h {
     public static int FI_PROTO_MLX() {
         return FI_PROTO_MLX;
     }
-    private static final int FI_PROTO_NETWORKDIRECT = (int)14L;
+    private static final int FI_PROTO_NETWORKDIRECT = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_NETWORKDIRECT = 14
@@ -892,7 +885,7 @@ public class fabric_h {
     public static int FI_PROTO_NETWORKDIRECT() {
         return FI_PROTO_NETWORKDIRECT;
     }
-    private static final int FI_PROTO_PSMX2 = (int)15L;
+    private static final int FI_PROTO_PSMX2 = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX2 = 15
@@ -901,7 +894,7 @@ public class fabric_h {
     public static int FI_PROTO_PSMX2() {
         return FI_PROTO_PSMX2;
     }
-    private static final int FI_PROTO_SHM = (int)16L;
+    private static final int FI_PROTO_SHM = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SHM = 16
@@ -910,7 +903,7 @@ public class fabric_h {
     public static int FI_PROTO_SHM() {
         return FI_PROTO_SHM;
     }
-    private static final int FI_PROTO_MRAIL = (int)17L;
+    private static final int FI_PROTO_MRAIL = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_MRAIL = 17
@@ -919,7 +912,7 @@ public class fabric_h {
     public static int FI_PROTO_MRAIL() {
         return FI_PROTO_MRAIL;
     }
-    private static final int FI_PROTO_RSTREAM = (int)18L;
+    private static final int FI_PROTO_RSTREAM = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RSTREAM = 18
@@ -928,7 +921,7 @@ public class fabric_h {
     public static int FI_PROTO_RSTREAM() {
         return FI_PROTO_RSTREAM;
     }
-    private static final int FI_PROTO_RDMA_CM_IB_XRC = (int)19L;
+    private static final int FI_PROTO_RDMA_CM_IB_XRC = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RDMA_CM_IB_XRC = 19
@@ -937,7 +930,7 @@ public class fabric_h {
     public static int FI_PROTO_RDMA_CM_IB_XRC() {
         return FI_PROTO_RDMA_CM_IB_XRC;
     }
-    private static final int FI_PROTO_EFA = (int)20L;
+    private static final int FI_PROTO_EFA = (int) 20L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_EFA = 20
@@ -946,7 +939,7 @@ public class fabric_h {
     public static int FI_PROTO_EFA() {
         return FI_PROTO_EFA;
     }
-    private static final int FI_PROTO_PSMX3 = (int)21L;
+    private static final int FI_PROTO_PSMX3 = (int) 21L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_PSMX3 = 21
@@ -955,7 +948,7 @@ public class fabric_h {
     public static int FI_PROTO_PSMX3() {
         return FI_PROTO_PSMX3;
     }
-    private static final int FI_PROTO_RXM_TCP = (int)22L;
+    private static final int FI_PROTO_RXM_TCP = (int) 22L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_RXM_TCP = 22
@@ -964,7 +957,7 @@ public class fabric_h {
     public static int FI_PROTO_RXM_TCP() {
         return FI_PROTO_RXM_TCP;
     }
-    private static final int FI_PROTO_OPX = (int)23L;
+    private static final int FI_PROTO_OPX = (int) 23L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_OPX = 23
@@ -973,7 +966,7 @@ public class fabric_h {
     public static int FI_PROTO_OPX() {
         return FI_PROTO_OPX;
     }
-    private static final int FI_PROTO_CXI = (int)24L;
+    private static final int FI_PROTO_CXI = (int) 24L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_CXI = 24
@@ -982,7 +975,7 @@ public class fabric_h {
     public static int FI_PROTO_CXI() {
         return FI_PROTO_CXI;
     }
-    private static final int FI_PROTO_XNET = (int)25L;
+    private static final int FI_PROTO_XNET = (int) 25L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_XNET = 25
@@ -991,7 +984,7 @@ public class fabric_h {
     public static int FI_PROTO_XNET() {
         return FI_PROTO_XNET;
     }
-    private static final int FI_PROTO_COLL = (int)26L;
+    private static final int FI_PROTO_COLL = (int) 26L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_COLL = 26
@@ -1000,7 +993,7 @@ public class fabric_h {
     public static int FI_PROTO_COLL() {
         return FI_PROTO_COLL;
     }
-    private static final int FI_PROTO_UCX = (int)27L;
+    private static final int FI_PROTO_UCX = (int) 27L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_UCX = 27
@@ -1009,7 +1002,7 @@ public class fabric_h {
     public static int FI_PROTO_UCX() {
         return FI_PROTO_UCX;
     }
-    private static final int FI_PROTO_SM2 = (int)28L;
+    private static final int FI_PROTO_SM2 = (int) 28L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_SM2 = 28
@@ -1018,7 +1011,7 @@ public class fabric_h {
     public static int FI_PROTO_SM2() {
         return FI_PROTO_SM2;
     }
-    private static final int FI_PROTO_CXI_RNR = (int)29L;
+    private static final int FI_PROTO_CXI_RNR = (int) 29L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_CXI_RNR = 29
@@ -1027,7 +1020,7 @@ public class fabric_h {
     public static int FI_PROTO_CXI_RNR() {
         return FI_PROTO_CXI_RNR;
     }
-    private static final int FI_PROTO_LPP = (int)30L;
+    private static final int FI_PROTO_LPP = (int) 30L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_LPP = 30
@@ -1036,7 +1029,7 @@ public class fabric_h {
     public static int FI_PROTO_LPP() {
         return FI_PROTO_LPP;
     }
-    private static final int FI_PROTO_LNX = (int)31L;
+    private static final int FI_PROTO_LNX = (int) 31L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_PROTO_LNX = 31
@@ -1045,7 +1038,7 @@ public class fabric_h {
     public static int FI_PROTO_LNX() {
         return FI_PROTO_LNX;
     }
-    private static final int FI_TAG_BITS = (int)0L;
+    private static final int FI_TAG_BITS = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_BITS = 0
@@ -1054,7 +1047,7 @@ public class fabric_h {
     public static int FI_TAG_BITS() {
         return FI_TAG_BITS;
     }
-    private static final int FI_TAG_MPI = (int)1L;
+    private static final int FI_TAG_MPI = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_MPI = 1
@@ -1063,7 +1056,7 @@ public class fabric_h {
     public static int FI_TAG_MPI() {
         return FI_TAG_MPI;
     }
-    private static final int FI_TAG_CCL = (int)2L;
+    private static final int FI_TAG_CCL = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_CCL = 2
@@ -1072,7 +1065,7 @@ public class fabric_h {
     public static int FI_TAG_CCL() {
         return FI_TAG_CCL;
     }
-    private static final int FI_TAG_MAX_FORMAT = (int)65536L;
+    private static final int FI_TAG_MAX_FORMAT = (int) 65536L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TAG_MAX_FORMAT = 65536
@@ -1081,7 +1074,7 @@ public class fabric_h {
     public static int FI_TAG_MAX_FORMAT() {
         return FI_TAG_MAX_FORMAT;
     }
-    private static final int FI_TC_UNSPEC = (int)0L;
+    private static final int FI_TC_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_UNSPEC = 0
@@ -1090,7 +1083,7 @@ public class fabric_h {
     public static int FI_TC_UNSPEC() {
         return FI_TC_UNSPEC;
     }
-    private static final int FI_TC_DSCP = (int)256L;
+    private static final int FI_TC_DSCP = (int) 256L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_DSCP = 256
@@ -1099,7 +1092,7 @@ public class fabric_h {
     public static int FI_TC_DSCP() {
         return FI_TC_DSCP;
     }
-    private static final int FI_TC_LABEL = (int)512L;
+    private static final int FI_TC_LABEL = (int) 512L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_LABEL = 512
@@ -1108,7 +1101,7 @@ public class fabric_h {
     public static int FI_TC_LABEL() {
         return FI_TC_LABEL;
     }
-    private static final int FI_TC_BEST_EFFORT = (int)512L;
+    private static final int FI_TC_BEST_EFFORT = (int) 512L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_BEST_EFFORT = 512
@@ -1117,7 +1110,7 @@ public class fabric_h {
     public static int FI_TC_BEST_EFFORT() {
         return FI_TC_BEST_EFFORT;
     }
-    private static final int FI_TC_LOW_LATENCY = (int)513L;
+    private static final int FI_TC_LOW_LATENCY = (int) 513L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_LOW_LATENCY = 513
@@ -1126,7 +1119,7 @@ public class fabric_h {
     public static int FI_TC_LOW_LATENCY() {
         return FI_TC_LOW_LATENCY;
     }
-    private static final int FI_TC_DEDICATED_ACCESS = (int)514L;
+    private static final int FI_TC_DEDICATED_ACCESS = (int) 514L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_DEDICATED_ACCESS = 514
@@ -1135,7 +1128,7 @@ public class fabric_h {
     public static int FI_TC_DEDICATED_ACCESS() {
         return FI_TC_DEDICATED_ACCESS;
     }
-    private static final int FI_TC_BULK_DATA = (int)515L;
+    private static final int FI_TC_BULK_DATA = (int) 515L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_BULK_DATA = 515
@@ -1144,7 +1137,7 @@ public class fabric_h {
     public static int FI_TC_BULK_DATA() {
         return FI_TC_BULK_DATA;
     }
-    private static final int FI_TC_SCAVENGER = (int)516L;
+    private static final int FI_TC_SCAVENGER = (int) 516L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_SCAVENGER = 516
@@ -1153,7 +1146,7 @@ public class fabric_h {
     public static int FI_TC_SCAVENGER() {
         return FI_TC_SCAVENGER;
     }
-    private static final int FI_TC_NETWORK_CTRL = (int)517L;
+    private static final int FI_TC_NETWORK_CTRL = (int) 517L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_TC_NETWORK_CTRL = 517
@@ -1162,7 +1155,7 @@ public class fabric_h {
     public static int FI_TC_NETWORK_CTRL() {
         return FI_TC_NETWORK_CTRL;
     }
-    private static final int FI_BUS_UNSPEC = (int)0L;
+    private static final int FI_BUS_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_UNSPEC = 0
@@ -1171,7 +1164,7 @@ public class fabric_h {
     public static int FI_BUS_UNSPEC() {
         return FI_BUS_UNSPEC;
     }
-    private static final int FI_BUS_UNKNOWN = (int)0L;
+    private static final int FI_BUS_UNKNOWN = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_UNKNOWN = 0
@@ -1180,7 +1173,7 @@ public class fabric_h {
     public static int FI_BUS_UNKNOWN() {
         return FI_BUS_UNKNOWN;
     }
-    private static final int FI_BUS_PCI = (int)1L;
+    private static final int FI_BUS_PCI = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_bus_type.FI_BUS_PCI = 1
@@ -1189,7 +1182,7 @@ public class fabric_h {
     public static int FI_BUS_PCI() {
         return FI_BUS_PCI;
     }
-    private static final int FI_LINK_UNKNOWN = (int)0L;
+    private static final int FI_LINK_UNKNOWN = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_UNKNOWN = 0
@@ -1198,7 +1191,7 @@ public class fabric_h {
     public static int FI_LINK_UNKNOWN() {
         return FI_LINK_UNKNOWN;
     }
-    private static final int FI_LINK_DOWN = (int)1L;
+    private static final int FI_LINK_DOWN = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_DOWN = 1
@@ -1207,7 +1200,7 @@ public class fabric_h {
     public static int FI_LINK_DOWN() {
         return FI_LINK_DOWN;
     }
-    private static final int FI_LINK_UP = (int)2L;
+    private static final int FI_LINK_UP = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_link_state.FI_LINK_UP = 2
@@ -1216,7 +1209,7 @@ public class fabric_h {
     public static int FI_LINK_UP() {
         return FI_LINK_UP;
     }
-    private static final int FI_CLASS_UNSPEC = (int)0L;
+    private static final int FI_CLASS_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_UNSPEC = 0
@@ -1225,7 +1218,7 @@ public class fabric_h {
     public static int FI_CLASS_UNSPEC() {
         return FI_CLASS_UNSPEC;
     }
-    private static final int FI_CLASS_FABRIC = (int)1L;
+    private static final int FI_CLASS_FABRIC = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_FABRIC = 1
@@ -1234,7 +1227,7 @@ public class fabric_h {
     public static int FI_CLASS_FABRIC() {
         return FI_CLASS_FABRIC;
     }
-    private static final int FI_CLASS_DOMAIN = (int)2L;
+    private static final int FI_CLASS_DOMAIN = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_DOMAIN = 2
@@ -1243,7 +1236,7 @@ public class fabric_h {
     public static int FI_CLASS_DOMAIN() {
         return FI_CLASS_DOMAIN;
     }
-    private static final int FI_CLASS_EP = (int)3L;
+    private static final int FI_CLASS_EP = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_EP = 3
@@ -1252,7 +1245,7 @@ public class fabric_h {
     public static int FI_CLASS_EP() {
         return FI_CLASS_EP;
     }
-    private static final int FI_CLASS_SEP = (int)4L;
+    private static final int FI_CLASS_SEP = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_SEP = 4
@@ -1261,7 +1254,7 @@ public class fabric_h {
     public static int FI_CLASS_SEP() {
         return FI_CLASS_SEP;
     }
-    private static final int FI_CLASS_RX_CTX = (int)5L;
+    private static final int FI_CLASS_RX_CTX = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_RX_CTX = 5
@@ -1270,7 +1263,7 @@ public class fabric_h {
     public static int FI_CLASS_RX_CTX() {
         return FI_CLASS_RX_CTX;
     }
-    private static final int FI_CLASS_SRX_CTX = (int)6L;
+    private static final int FI_CLASS_SRX_CTX = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_SRX_CTX = 6
@@ -1279,7 +1272,7 @@ public class fabric_h {
     public static int FI_CLASS_SRX_CTX() {
         return FI_CLASS_SRX_CTX;
     }
-    private static final int FI_CLASS_TX_CTX = (int)7L;
+    private static final int FI_CLASS_TX_CTX = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_TX_CTX = 7
@@ -1288,7 +1281,7 @@ public class fabric_h {
     public static int FI_CLASS_TX_CTX() {
         return FI_CLASS_TX_CTX;
     }
-    private static final int FI_CLASS_STX_CTX = (int)8L;
+    private static final int FI_CLASS_STX_CTX = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_STX_CTX = 8
@@ -1297,7 +1290,7 @@ public class fabric_h {
     public static int FI_CLASS_STX_CTX() {
         return FI_CLASS_STX_CTX;
     }
-    private static final int FI_CLASS_PEP = (int)9L;
+    private static final int FI_CLASS_PEP = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEP = 9
@@ -1306,7 +1299,7 @@ public class fabric_h {
     public static int FI_CLASS_PEP() {
         return FI_CLASS_PEP;
     }
-    private static final int FI_CLASS_INTERFACE = (int)10L;
+    private static final int FI_CLASS_INTERFACE = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_INTERFACE = 10
@@ -1315,7 +1308,7 @@ public class fabric_h {
     public static int FI_CLASS_INTERFACE() {
         return FI_CLASS_INTERFACE;
     }
-    private static final int FI_CLASS_AV = (int)11L;
+    private static final int FI_CLASS_AV = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_AV = 11
@@ -1324,7 +1317,7 @@ public class fabric_h {
     public static int FI_CLASS_AV() {
         return FI_CLASS_AV;
     }
-    private static final int FI_CLASS_MR = (int)12L;
+    private static final int FI_CLASS_MR = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MR = 12
@@ -1333,7 +1326,7 @@ public class fabric_h {
     public static int FI_CLASS_MR() {
         return FI_CLASS_MR;
     }
-    private static final int FI_CLASS_EQ = (int)13L;
+    private static final int FI_CLASS_EQ = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_EQ = 13
@@ -1342,7 +1335,7 @@ public class fabric_h {
     public static int FI_CLASS_EQ() {
         return FI_CLASS_EQ;
     }
-    private static final int FI_CLASS_CQ = (int)14L;
+    private static final int FI_CLASS_CQ = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CQ = 14
@@ -1351,7 +1344,7 @@ public class fabric_h {
     public static int FI_CLASS_CQ() {
         return FI_CLASS_CQ;
     }
-    private static final int FI_CLASS_CNTR = (int)15L;
+    private static final int FI_CLASS_CNTR = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CNTR = 15
@@ -1360,7 +1353,7 @@ public class fabric_h {
     public static int FI_CLASS_CNTR() {
         return FI_CLASS_CNTR;
     }
-    private static final int FI_CLASS_WAIT = (int)16L;
+    private static final int FI_CLASS_WAIT = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_WAIT = 16
@@ -1369,7 +1362,7 @@ public class fabric_h {
     public static int FI_CLASS_WAIT() {
         return FI_CLASS_WAIT;
     }
-    private static final int FI_CLASS_POLL = (int)17L;
+    private static final int FI_CLASS_POLL = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_POLL = 17
@@ -1378,7 +1371,7 @@ public class fabric_h {
     public static int FI_CLASS_POLL() {
         return FI_CLASS_POLL;
     }
-    private static final int FI_CLASS_CONNREQ = (int)18L;
+    private static final int FI_CLASS_CONNREQ = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_CONNREQ = 18
@@ -1387,7 +1380,7 @@ public class fabric_h {
     public static int FI_CLASS_CONNREQ() {
         return FI_CLASS_CONNREQ;
     }
-    private static final int FI_CLASS_MC = (int)19L;
+    private static final int FI_CLASS_MC = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MC = 19
@@ -1396,7 +1389,7 @@ public class fabric_h {
     public static int FI_CLASS_MC() {
         return FI_CLASS_MC;
     }
-    private static final int FI_CLASS_NIC = (int)20L;
+    private static final int FI_CLASS_NIC = (int) 20L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_NIC = 20
@@ -1405,7 +1398,7 @@ public class fabric_h {
     public static int FI_CLASS_NIC() {
         return FI_CLASS_NIC;
     }
-    private static final int FI_CLASS_AV_SET = (int)21L;
+    private static final int FI_CLASS_AV_SET = (int) 21L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_AV_SET = 21
@@ -1414,7 +1407,7 @@ public class fabric_h {
     public static int FI_CLASS_AV_SET() {
         return FI_CLASS_AV_SET;
     }
-    private static final int FI_CLASS_MR_CACHE = (int)22L;
+    private static final int FI_CLASS_MR_CACHE = (int) 22L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MR_CACHE = 22
@@ -1423,7 +1416,7 @@ public class fabric_h {
     public static int FI_CLASS_MR_CACHE() {
         return FI_CLASS_MR_CACHE;
     }
-    private static final int FI_CLASS_MEM_MONITOR = (int)23L;
+    private static final int FI_CLASS_MEM_MONITOR = (int) 23L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_MEM_MONITOR = 23
@@ -1432,7 +1425,7 @@ public class fabric_h {
     public static int FI_CLASS_MEM_MONITOR() {
         return FI_CLASS_MEM_MONITOR;
     }
-    private static final int FI_CLASS_PEER_CQ = (int)24L;
+    private static final int FI_CLASS_PEER_CQ = (int) 24L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_CQ = 24
@@ -1441,7 +1434,7 @@ public class fabric_h {
     public static int FI_CLASS_PEER_CQ() {
         return FI_CLASS_PEER_CQ;
     }
-    private static final int FI_CLASS_PEER_SRX = (int)25L;
+    private static final int FI_CLASS_PEER_SRX = (int) 25L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_SRX = 25
@@ -1450,7 +1443,7 @@ public class fabric_h {
     public static int FI_CLASS_PEER_SRX() {
         return FI_CLASS_PEER_SRX;
     }
-    private static final int FI_CLASS_LOG = (int)26L;
+    private static final int FI_CLASS_LOG = (int) 26L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_LOG = 26
@@ -1459,7 +1452,7 @@ public class fabric_h {
     public static int FI_CLASS_LOG() {
         return FI_CLASS_LOG;
     }
-    private static final int FI_CLASS_PEER_AV = (int)27L;
+    private static final int FI_CLASS_PEER_AV = (int) 27L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_AV = 27
@@ -1468,7 +1461,7 @@ public class fabric_h {
     public static int FI_CLASS_PEER_AV() {
         return FI_CLASS_PEER_AV;
     }
-    private static final int FI_CLASS_PEER_AV_SET = (int)28L;
+    private static final int FI_CLASS_PEER_AV_SET = (int) 28L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_AV_SET = 28
@@ -1477,7 +1470,7 @@ public class fabric_h {
     public static int FI_CLASS_PEER_AV_SET() {
         return FI_CLASS_PEER_AV_SET;
     }
-    private static final int FI_CLASS_PEER_CNTR = (int)29L;
+    private static final int FI_CLASS_PEER_CNTR = (int) 29L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PEER_CNTR = 29
@@ -1486,7 +1479,7 @@ public class fabric_h {
     public static int FI_CLASS_PEER_CNTR() {
         return FI_CLASS_PEER_CNTR;
     }
-    private static final int FI_CLASS_PROFILE = (int)30L;
+    private static final int FI_CLASS_PROFILE = (int) 30L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CLASS_PROFILE = 30
@@ -1497,15 +1490,8 @@ public class fabric_h {
     }
 
     private static class fi_getinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_getinfo");
 
@@ -1547,22 +1533,21 @@ public class fabric_h {
      * int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints, struct fi_info **info)
      * }
      */
-    public static int fi_getinfo(int version, MemorySegment node, MemorySegment service, long flags, MemorySegment hints, MemorySegment info) {
+    public static int fi_getinfo(int version, MemorySegment node, MemorySegment service, long flags,
+            MemorySegment hints, MemorySegment info) {
         var mh$ = fi_getinfo.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_getinfo", version, node, service, flags, hints, info);
             }
-            return (int)mh$.invokeExact(version, node, service, flags, hints, info);
+            return (int) mh$.invokeExact(version, node, service, flags, hints, info);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_freeinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_freeinfo");
 
@@ -1612,15 +1597,12 @@ public class fabric_h {
             }
             mh$.invokeExact(info);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_dupinfo {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_dupinfo");
 
@@ -1668,20 +1650,15 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_dupinfo", info);
             }
-            return (MemorySegment)mh$.invokeExact(info);
+            return (MemorySegment) mh$.invokeExact(info);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_fabric2 {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_fabric2");
 
@@ -1729,19 +1706,15 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_fabric2", info, fabric, flags, context);
             }
-            return (int)mh$.invokeExact(info, fabric, flags, context);
+            return (int) mh$.invokeExact(info, fabric, flags, context);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_fabric {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_fabric");
 
@@ -1789,23 +1762,16 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_fabric", attr, fabric, context);
             }
-            return (int)mh$.invokeExact(attr, fabric, context);
+            return (int) mh$.invokeExact(attr, fabric, context);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_open {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_open");
 
@@ -1847,18 +1813,19 @@ public class fabric_h {
      * int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len, uint64_t flags, struct fid **fid, void *context)
      * }
      */
-    public static int fi_open(int version, MemorySegment name, MemorySegment attr, long attr_len, long flags, MemorySegment fid, MemorySegment context) {
+    public static int fi_open(int version, MemorySegment name, MemorySegment attr, long attr_len, long flags,
+            MemorySegment fid, MemorySegment context) {
         var mh$ = fi_open.HANDLE;
         try {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_open", version, name, attr, attr_len, flags, fid, context);
             }
-            return (int)mh$.invokeExact(version, name, attr, attr_len, flags, fid, context);
+            return (int) mh$.invokeExact(version, name, attr, attr_len, flags, fid, context);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_GETFIDFLAG = (int)0L;
+    private static final int FI_GETFIDFLAG = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETFIDFLAG = 0
@@ -1867,7 +1834,7 @@ public class fabric_h {
     public static int FI_GETFIDFLAG() {
         return FI_GETFIDFLAG;
     }
-    private static final int FI_SETFIDFLAG = (int)1L;
+    private static final int FI_SETFIDFLAG = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SETFIDFLAG = 1
@@ -1876,7 +1843,7 @@ public class fabric_h {
     public static int FI_SETFIDFLAG() {
         return FI_SETFIDFLAG;
     }
-    private static final int FI_GETOPSFLAG = (int)2L;
+    private static final int FI_GETOPSFLAG = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETOPSFLAG = 2
@@ -1885,7 +1852,7 @@ public class fabric_h {
     public static int FI_GETOPSFLAG() {
         return FI_GETOPSFLAG;
     }
-    private static final int FI_SETOPSFLAG = (int)3L;
+    private static final int FI_SETOPSFLAG = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SETOPSFLAG = 3
@@ -1894,7 +1861,7 @@ public class fabric_h {
     public static int FI_SETOPSFLAG() {
         return FI_SETOPSFLAG;
     }
-    private static final int FI_ALIAS = (int)4L;
+    private static final int FI_ALIAS = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ALIAS = 4
@@ -1903,7 +1870,7 @@ public class fabric_h {
     public static int FI_ALIAS() {
         return FI_ALIAS;
     }
-    private static final int FI_GETWAIT = (int)5L;
+    private static final int FI_GETWAIT = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETWAIT = 5
@@ -1912,7 +1879,7 @@ public class fabric_h {
     public static int FI_GETWAIT() {
         return FI_GETWAIT;
     }
-    private static final int FI_ENABLE = (int)6L;
+    private static final int FI_ENABLE = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_ENABLE = 6
@@ -1921,7 +1888,7 @@ public class fabric_h {
     public static int FI_ENABLE() {
         return FI_ENABLE;
     }
-    private static final int FI_BACKLOG = (int)7L;
+    private static final int FI_BACKLOG = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_BACKLOG = 7
@@ -1930,7 +1897,7 @@ public class fabric_h {
     public static int FI_BACKLOG() {
         return FI_BACKLOG;
     }
-    private static final int FI_GET_RAW_MR = (int)8L;
+    private static final int FI_GET_RAW_MR = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GET_RAW_MR = 8
@@ -1939,7 +1906,7 @@ public class fabric_h {
     public static int FI_GET_RAW_MR() {
         return FI_GET_RAW_MR;
     }
-    private static final int FI_MAP_RAW_MR = (int)9L;
+    private static final int FI_MAP_RAW_MR = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_MAP_RAW_MR = 9
@@ -1948,7 +1915,7 @@ public class fabric_h {
     public static int FI_MAP_RAW_MR() {
         return FI_MAP_RAW_MR;
     }
-    private static final int FI_UNMAP_KEY = (int)10L;
+    private static final int FI_UNMAP_KEY = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_UNMAP_KEY = 10
@@ -1957,7 +1924,7 @@ public class fabric_h {
     public static int FI_UNMAP_KEY() {
         return FI_UNMAP_KEY;
     }
-    private static final int FI_QUEUE_WORK = (int)11L;
+    private static final int FI_QUEUE_WORK = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_QUEUE_WORK = 11
@@ -1966,7 +1933,7 @@ public class fabric_h {
     public static int FI_QUEUE_WORK() {
         return FI_QUEUE_WORK;
     }
-    private static final int FI_CANCEL_WORK = (int)12L;
+    private static final int FI_CANCEL_WORK = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CANCEL_WORK = 12
@@ -1975,7 +1942,7 @@ public class fabric_h {
     public static int FI_CANCEL_WORK() {
         return FI_CANCEL_WORK;
     }
-    private static final int FI_FLUSH_WORK = (int)13L;
+    private static final int FI_FLUSH_WORK = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_FLUSH_WORK = 13
@@ -1984,7 +1951,7 @@ public class fabric_h {
     public static int FI_FLUSH_WORK() {
         return FI_FLUSH_WORK;
     }
-    private static final int FI_REFRESH = (int)14L;
+    private static final int FI_REFRESH = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_REFRESH = 14
@@ -1993,7 +1960,7 @@ public class fabric_h {
     public static int FI_REFRESH() {
         return FI_REFRESH;
     }
-    private static final int FI_DUP = (int)15L;
+    private static final int FI_DUP = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_DUP = 15
@@ -2002,7 +1969,7 @@ public class fabric_h {
     public static int FI_DUP() {
         return FI_DUP;
     }
-    private static final int FI_GETWAITOBJ = (int)16L;
+    private static final int FI_GETWAITOBJ = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GETWAITOBJ = 16
@@ -2011,7 +1978,7 @@ public class fabric_h {
     public static int FI_GETWAITOBJ() {
         return FI_GETWAITOBJ;
     }
-    private static final int FI_GET_VAL = (int)17L;
+    private static final int FI_GET_VAL = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_GET_VAL = 17
@@ -2020,7 +1987,7 @@ public class fabric_h {
     public static int FI_GET_VAL() {
         return FI_GET_VAL;
     }
-    private static final int FI_SET_VAL = (int)18L;
+    private static final int FI_SET_VAL = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SET_VAL = 18
@@ -2029,7 +1996,7 @@ public class fabric_h {
     public static int FI_SET_VAL() {
         return FI_SET_VAL;
     }
-    private static final int FI_EXPORT_FID = (int)19L;
+    private static final int FI_EXPORT_FID = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EXPORT_FID = 19
@@ -2038,7 +2005,7 @@ public class fabric_h {
     public static int FI_EXPORT_FID() {
         return FI_EXPORT_FID;
     }
-    private static final int FI_TYPE_INFO = (int)0L;
+    private static final int FI_TYPE_INFO = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_INFO = 0
@@ -2047,7 +2014,7 @@ public class fabric_h {
     public static int FI_TYPE_INFO() {
         return FI_TYPE_INFO;
     }
-    private static final int FI_TYPE_EP_TYPE = (int)1L;
+    private static final int FI_TYPE_EP_TYPE = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EP_TYPE = 1
@@ -2056,7 +2023,7 @@ public class fabric_h {
     public static int FI_TYPE_EP_TYPE() {
         return FI_TYPE_EP_TYPE;
     }
-    private static final int FI_TYPE_CAPS = (int)2L;
+    private static final int FI_TYPE_CAPS = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CAPS = 2
@@ -2065,7 +2032,7 @@ public class fabric_h {
     public static int FI_TYPE_CAPS() {
         return FI_TYPE_CAPS;
     }
-    private static final int FI_TYPE_OP_FLAGS = (int)3L;
+    private static final int FI_TYPE_OP_FLAGS = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_OP_FLAGS = 3
@@ -2074,7 +2041,7 @@ public class fabric_h {
     public static int FI_TYPE_OP_FLAGS() {
         return FI_TYPE_OP_FLAGS;
     }
-    private static final int FI_TYPE_ADDR_FORMAT = (int)4L;
+    private static final int FI_TYPE_ADDR_FORMAT = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ADDR_FORMAT = 4
@@ -2083,7 +2050,7 @@ public class fabric_h {
     public static int FI_TYPE_ADDR_FORMAT() {
         return FI_TYPE_ADDR_FORMAT;
     }
-    private static final int FI_TYPE_TX_ATTR = (int)5L;
+    private static final int FI_TYPE_TX_ATTR = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_TX_ATTR = 5
@@ -2092,7 +2059,7 @@ public class fabric_h {
     public static int FI_TYPE_TX_ATTR() {
         return FI_TYPE_TX_ATTR;
     }
-    private static final int FI_TYPE_RX_ATTR = (int)6L;
+    private static final int FI_TYPE_RX_ATTR = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_RX_ATTR = 6
@@ -2101,7 +2068,7 @@ public class fabric_h {
     public static int FI_TYPE_RX_ATTR() {
         return FI_TYPE_RX_ATTR;
     }
-    private static final int FI_TYPE_EP_ATTR = (int)7L;
+    private static final int FI_TYPE_EP_ATTR = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EP_ATTR = 7
@@ -2110,7 +2077,7 @@ public class fabric_h {
     public static int FI_TYPE_EP_ATTR() {
         return FI_TYPE_EP_ATTR;
     }
-    private static final int FI_TYPE_DOMAIN_ATTR = (int)8L;
+    private static final int FI_TYPE_DOMAIN_ATTR = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_DOMAIN_ATTR = 8
@@ -2119,7 +2086,7 @@ public class fabric_h {
     public static int FI_TYPE_DOMAIN_ATTR() {
         return FI_TYPE_DOMAIN_ATTR;
     }
-    private static final int FI_TYPE_FABRIC_ATTR = (int)9L;
+    private static final int FI_TYPE_FABRIC_ATTR = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_FABRIC_ATTR = 9
@@ -2128,7 +2095,7 @@ public class fabric_h {
     public static int FI_TYPE_FABRIC_ATTR() {
         return FI_TYPE_FABRIC_ATTR;
     }
-    private static final int FI_TYPE_THREADING = (int)10L;
+    private static final int FI_TYPE_THREADING = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_THREADING = 10
@@ -2137,7 +2104,7 @@ public class fabric_h {
     public static int FI_TYPE_THREADING() {
         return FI_TYPE_THREADING;
     }
-    private static final int FI_TYPE_PROGRESS = (int)11L;
+    private static final int FI_TYPE_PROGRESS = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_PROGRESS = 11
@@ -2146,7 +2113,7 @@ public class fabric_h {
     public static int FI_TYPE_PROGRESS() {
         return FI_TYPE_PROGRESS;
     }
-    private static final int FI_TYPE_PROTOCOL = (int)12L;
+    private static final int FI_TYPE_PROTOCOL = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_PROTOCOL = 12
@@ -2155,7 +2122,7 @@ public class fabric_h {
     public static int FI_TYPE_PROTOCOL() {
         return FI_TYPE_PROTOCOL;
     }
-    private static final int FI_TYPE_MSG_ORDER = (int)13L;
+    private static final int FI_TYPE_MSG_ORDER = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MSG_ORDER = 13
@@ -2164,7 +2131,7 @@ public class fabric_h {
     public static int FI_TYPE_MSG_ORDER() {
         return FI_TYPE_MSG_ORDER;
     }
-    private static final int FI_TYPE_MODE = (int)14L;
+    private static final int FI_TYPE_MODE = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MODE = 14
@@ -2173,7 +2140,7 @@ public class fabric_h {
     public static int FI_TYPE_MODE() {
         return FI_TYPE_MODE;
     }
-    private static final int FI_TYPE_AV_TYPE = (int)15L;
+    private static final int FI_TYPE_AV_TYPE = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_AV_TYPE = 15
@@ -2182,7 +2149,7 @@ public class fabric_h {
     public static int FI_TYPE_AV_TYPE() {
         return FI_TYPE_AV_TYPE;
     }
-    private static final int FI_TYPE_ATOMIC_TYPE = (int)16L;
+    private static final int FI_TYPE_ATOMIC_TYPE = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ATOMIC_TYPE = 16
@@ -2191,7 +2158,7 @@ public class fabric_h {
     public static int FI_TYPE_ATOMIC_TYPE() {
         return FI_TYPE_ATOMIC_TYPE;
     }
-    private static final int FI_TYPE_ATOMIC_OP = (int)17L;
+    private static final int FI_TYPE_ATOMIC_OP = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_ATOMIC_OP = 17
@@ -2200,7 +2167,7 @@ public class fabric_h {
     public static int FI_TYPE_ATOMIC_OP() {
         return FI_TYPE_ATOMIC_OP;
     }
-    private static final int FI_TYPE_VERSION = (int)18L;
+    private static final int FI_TYPE_VERSION = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_VERSION = 18
@@ -2209,7 +2176,7 @@ public class fabric_h {
     public static int FI_TYPE_VERSION() {
         return FI_TYPE_VERSION;
     }
-    private static final int FI_TYPE_EQ_EVENT = (int)19L;
+    private static final int FI_TYPE_EQ_EVENT = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_EQ_EVENT = 19
@@ -2218,7 +2185,7 @@ public class fabric_h {
     public static int FI_TYPE_EQ_EVENT() {
         return FI_TYPE_EQ_EVENT;
     }
-    private static final int FI_TYPE_CQ_EVENT_FLAGS = (int)20L;
+    private static final int FI_TYPE_CQ_EVENT_FLAGS = (int) 20L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_EVENT_FLAGS = 20
@@ -2227,7 +2194,7 @@ public class fabric_h {
     public static int FI_TYPE_CQ_EVENT_FLAGS() {
         return FI_TYPE_CQ_EVENT_FLAGS;
     }
-    private static final int FI_TYPE_MR_MODE = (int)21L;
+    private static final int FI_TYPE_MR_MODE = (int) 21L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MR_MODE = 21
@@ -2236,7 +2203,7 @@ public class fabric_h {
     public static int FI_TYPE_MR_MODE() {
         return FI_TYPE_MR_MODE;
     }
-    private static final int FI_TYPE_OP_TYPE = (int)22L;
+    private static final int FI_TYPE_OP_TYPE = (int) 22L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_OP_TYPE = 22
@@ -2245,7 +2212,7 @@ public class fabric_h {
     public static int FI_TYPE_OP_TYPE() {
         return FI_TYPE_OP_TYPE;
     }
-    private static final int FI_TYPE_FID = (int)23L;
+    private static final int FI_TYPE_FID = (int) 23L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_FID = 23
@@ -2254,7 +2221,7 @@ public class fabric_h {
     public static int FI_TYPE_FID() {
         return FI_TYPE_FID;
     }
-    private static final int FI_TYPE_COLLECTIVE_OP = (int)24L;
+    private static final int FI_TYPE_COLLECTIVE_OP = (int) 24L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_COLLECTIVE_OP = 24
@@ -2263,7 +2230,7 @@ public class fabric_h {
     public static int FI_TYPE_COLLECTIVE_OP() {
         return FI_TYPE_COLLECTIVE_OP;
     }
-    private static final int FI_TYPE_HMEM_IFACE = (int)25L;
+    private static final int FI_TYPE_HMEM_IFACE = (int) 25L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_HMEM_IFACE = 25
@@ -2272,7 +2239,7 @@ public class fabric_h {
     public static int FI_TYPE_HMEM_IFACE() {
         return FI_TYPE_HMEM_IFACE;
     }
-    private static final int FI_TYPE_CQ_FORMAT = (int)26L;
+    private static final int FI_TYPE_CQ_FORMAT = (int) 26L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_FORMAT = 26
@@ -2281,7 +2248,7 @@ public class fabric_h {
     public static int FI_TYPE_CQ_FORMAT() {
         return FI_TYPE_CQ_FORMAT;
     }
-    private static final int FI_TYPE_LOG_LEVEL = (int)27L;
+    private static final int FI_TYPE_LOG_LEVEL = (int) 27L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_LOG_LEVEL = 27
@@ -2290,7 +2257,7 @@ public class fabric_h {
     public static int FI_TYPE_LOG_LEVEL() {
         return FI_TYPE_LOG_LEVEL;
     }
-    private static final int FI_TYPE_LOG_SUBSYS = (int)28L;
+    private static final int FI_TYPE_LOG_SUBSYS = (int) 28L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_LOG_SUBSYS = 28
@@ -2299,7 +2266,7 @@ public class fabric_h {
     public static int FI_TYPE_LOG_SUBSYS() {
         return FI_TYPE_LOG_SUBSYS;
     }
-    private static final int FI_TYPE_AV_ATTR = (int)29L;
+    private static final int FI_TYPE_AV_ATTR = (int) 29L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_AV_ATTR = 29
@@ -2308,7 +2275,7 @@ public class fabric_h {
     public static int FI_TYPE_AV_ATTR() {
         return FI_TYPE_AV_ATTR;
     }
-    private static final int FI_TYPE_CQ_ATTR = (int)30L;
+    private static final int FI_TYPE_CQ_ATTR = (int) 30L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_ATTR = 30
@@ -2317,7 +2284,7 @@ public class fabric_h {
     public static int FI_TYPE_CQ_ATTR() {
         return FI_TYPE_CQ_ATTR;
     }
-    private static final int FI_TYPE_MR_ATTR = (int)31L;
+    private static final int FI_TYPE_MR_ATTR = (int) 31L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_MR_ATTR = 31
@@ -2326,7 +2293,7 @@ public class fabric_h {
     public static int FI_TYPE_MR_ATTR() {
         return FI_TYPE_MR_ATTR;
     }
-    private static final int FI_TYPE_CNTR_ATTR = (int)32L;
+    private static final int FI_TYPE_CNTR_ATTR = (int) 32L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CNTR_ATTR = 32
@@ -2335,7 +2302,7 @@ public class fabric_h {
     public static int FI_TYPE_CNTR_ATTR() {
         return FI_TYPE_CNTR_ATTR;
     }
-    private static final int FI_TYPE_CQ_ERR_ENTRY = (int)33L;
+    private static final int FI_TYPE_CQ_ERR_ENTRY = (int) 33L;
     /**
      * {@snippet lang=c :
      * enum fi_type.FI_TYPE_CQ_ERR_ENTRY = 33
@@ -2346,11 +2313,8 @@ public class fabric_h {
     }
 
     private static class fi_tostr {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_INT);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_tostr");
 
@@ -2398,20 +2362,15 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_tostr", data, datatype);
             }
-            return (MemorySegment)mh$.invokeExact(data, datatype);
+            return (MemorySegment) mh$.invokeExact(data, datatype);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_tostr_r {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_INT);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_tostr_r");
 
@@ -2459,12 +2418,12 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_tostr_r", buf, len, data, datatype);
             }
-            return (MemorySegment)mh$.invokeExact(buf, len, data, datatype);
+            return (MemorySegment) mh$.invokeExact(buf, len, data, datatype);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_PARAM_STRING = (int)0L;
+    private static final int FI_PARAM_STRING = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_STRING = 0
@@ -2473,7 +2432,7 @@ public class fabric_h {
     public static int FI_PARAM_STRING() {
         return FI_PARAM_STRING;
     }
-    private static final int FI_PARAM_INT = (int)1L;
+    private static final int FI_PARAM_INT = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_INT = 1
@@ -2482,7 +2441,7 @@ public class fabric_h {
     public static int FI_PARAM_INT() {
         return FI_PARAM_INT;
     }
-    private static final int FI_PARAM_BOOL = (int)2L;
+    private static final int FI_PARAM_BOOL = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_BOOL = 2
@@ -2491,7 +2450,7 @@ public class fabric_h {
     public static int FI_PARAM_BOOL() {
         return FI_PARAM_BOOL;
     }
-    private static final int FI_PARAM_SIZE_T = (int)3L;
+    private static final int FI_PARAM_SIZE_T = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_param_type.FI_PARAM_SIZE_T = 3
@@ -2502,11 +2461,8 @@ public class fabric_h {
     }
 
     private static class fi_getparams {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_getparams");
 
@@ -2554,16 +2510,14 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_getparams", params, count);
             }
-            return (int)mh$.invokeExact(params, count);
+            return (int) mh$.invokeExact(params, count);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_freeparams {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_freeparams");
 
@@ -2613,10 +2567,10 @@ public class fabric_h {
             }
             mh$.invokeExact(params);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_WAIT_NONE = (int)0L;
+    private static final int FI_WAIT_NONE = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_NONE = 0
@@ -2625,7 +2579,7 @@ public class fabric_h {
     public static int FI_WAIT_NONE() {
         return FI_WAIT_NONE;
     }
-    private static final int FI_WAIT_UNSPEC = (int)1L;
+    private static final int FI_WAIT_UNSPEC = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_UNSPEC = 1
@@ -2634,7 +2588,7 @@ public class fabric_h {
     public static int FI_WAIT_UNSPEC() {
         return FI_WAIT_UNSPEC;
     }
-    private static final int FI_WAIT_SET = (int)2L;
+    private static final int FI_WAIT_SET = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_SET = 2
@@ -2643,7 +2597,7 @@ public class fabric_h {
     public static int FI_WAIT_SET() {
         return FI_WAIT_SET;
     }
-    private static final int FI_WAIT_FD = (int)3L;
+    private static final int FI_WAIT_FD = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_FD = 3
@@ -2652,7 +2606,7 @@ public class fabric_h {
     public static int FI_WAIT_FD() {
         return FI_WAIT_FD;
     }
-    private static final int FI_WAIT_MUTEX_COND = (int)4L;
+    private static final int FI_WAIT_MUTEX_COND = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_MUTEX_COND = 4
@@ -2661,7 +2615,7 @@ public class fabric_h {
     public static int FI_WAIT_MUTEX_COND() {
         return FI_WAIT_MUTEX_COND;
     }
-    private static final int FI_WAIT_YIELD = (int)5L;
+    private static final int FI_WAIT_YIELD = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_YIELD = 5
@@ -2670,7 +2624,7 @@ public class fabric_h {
     public static int FI_WAIT_YIELD() {
         return FI_WAIT_YIELD;
     }
-    private static final int FI_WAIT_POLLFD = (int)6L;
+    private static final int FI_WAIT_POLLFD = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_wait_obj.FI_WAIT_POLLFD = 6
@@ -2679,7 +2633,7 @@ public class fabric_h {
     public static int FI_WAIT_POLLFD() {
         return FI_WAIT_POLLFD;
     }
-    private static final int FI_NOTIFY = (int)0L;
+    private static final int FI_NOTIFY = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_NOTIFY = 0
@@ -2688,7 +2642,7 @@ public class fabric_h {
     public static int FI_NOTIFY() {
         return FI_NOTIFY;
     }
-    private static final int FI_CONNREQ = (int)1L;
+    private static final int FI_CONNREQ = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CONNREQ = 1
@@ -2697,7 +2651,7 @@ public class fabric_h {
     public static int FI_CONNREQ() {
         return FI_CONNREQ;
     }
-    private static final int FI_CONNECTED = (int)2L;
+    private static final int FI_CONNECTED = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_CONNECTED = 2
@@ -2706,7 +2660,7 @@ public class fabric_h {
     public static int FI_CONNECTED() {
         return FI_CONNECTED;
     }
-    private static final int FI_SHUTDOWN = (int)3L;
+    private static final int FI_SHUTDOWN = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_SHUTDOWN = 3
@@ -2715,7 +2669,7 @@ public class fabric_h {
     public static int FI_SHUTDOWN() {
         return FI_SHUTDOWN;
     }
-    private static final int FI_MR_COMPLETE = (int)4L;
+    private static final int FI_MR_COMPLETE = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_MR_COMPLETE = 4
@@ -2724,7 +2678,7 @@ public class fabric_h {
     public static int FI_MR_COMPLETE() {
         return FI_MR_COMPLETE;
     }
-    private static final int FI_AV_COMPLETE = (int)5L;
+    private static final int FI_AV_COMPLETE = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_AV_COMPLETE = 5
@@ -2733,7 +2687,7 @@ public class fabric_h {
     public static int FI_AV_COMPLETE() {
         return FI_AV_COMPLETE;
     }
-    private static final int FI_JOIN_COMPLETE = (int)6L;
+    private static final int FI_JOIN_COMPLETE = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_JOIN_COMPLETE = 6
@@ -2742,7 +2696,7 @@ public class fabric_h {
     public static int FI_JOIN_COMPLETE() {
         return FI_JOIN_COMPLETE;
     }
-    private static final int FI_CQ_FORMAT_UNSPEC = (int)0L;
+    private static final int FI_CQ_FORMAT_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_UNSPEC = 0
@@ -2751,7 +2705,7 @@ public class fabric_h {
     public static int FI_CQ_FORMAT_UNSPEC() {
         return FI_CQ_FORMAT_UNSPEC;
     }
-    private static final int FI_CQ_FORMAT_CONTEXT = (int)1L;
+    private static final int FI_CQ_FORMAT_CONTEXT = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_CONTEXT = 1
@@ -2760,7 +2714,7 @@ public class fabric_h {
     public static int FI_CQ_FORMAT_CONTEXT() {
         return FI_CQ_FORMAT_CONTEXT;
     }
-    private static final int FI_CQ_FORMAT_MSG = (int)2L;
+    private static final int FI_CQ_FORMAT_MSG = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_MSG = 2
@@ -2769,7 +2723,7 @@ public class fabric_h {
     public static int FI_CQ_FORMAT_MSG() {
         return FI_CQ_FORMAT_MSG;
     }
-    private static final int FI_CQ_FORMAT_DATA = (int)3L;
+    private static final int FI_CQ_FORMAT_DATA = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_DATA = 3
@@ -2778,7 +2732,7 @@ public class fabric_h {
     public static int FI_CQ_FORMAT_DATA() {
         return FI_CQ_FORMAT_DATA;
     }
-    private static final int FI_CQ_FORMAT_TAGGED = (int)4L;
+    private static final int FI_CQ_FORMAT_TAGGED = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_format.FI_CQ_FORMAT_TAGGED = 4
@@ -2787,7 +2741,7 @@ public class fabric_h {
     public static int FI_CQ_FORMAT_TAGGED() {
         return FI_CQ_FORMAT_TAGGED;
     }
-    private static final int FI_CQ_COND_NONE = (int)0L;
+    private static final int FI_CQ_COND_NONE = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_wait_cond.FI_CQ_COND_NONE = 0
@@ -2796,7 +2750,7 @@ public class fabric_h {
     public static int FI_CQ_COND_NONE() {
         return FI_CQ_COND_NONE;
     }
-    private static final int FI_CQ_COND_THRESHOLD = (int)1L;
+    private static final int FI_CQ_COND_THRESHOLD = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_cq_wait_cond.FI_CQ_COND_THRESHOLD = 1
@@ -2805,7 +2759,7 @@ public class fabric_h {
     public static int FI_CQ_COND_THRESHOLD() {
         return FI_CQ_COND_THRESHOLD;
     }
-    private static final int FI_CNTR_EVENTS_COMP = (int)0L;
+    private static final int FI_CNTR_EVENTS_COMP = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_cntr_events.FI_CNTR_EVENTS_COMP = 0
@@ -2814,7 +2768,7 @@ public class fabric_h {
     public static int FI_CNTR_EVENTS_COMP() {
         return FI_CNTR_EVENTS_COMP;
     }
-    private static final int FI_CNTR_EVENTS_BYTES = (int)1L;
+    private static final int FI_CNTR_EVENTS_BYTES = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_cntr_events.FI_CNTR_EVENTS_BYTES = 1
@@ -2823,7 +2777,7 @@ public class fabric_h {
     public static int FI_CNTR_EVENTS_BYTES() {
         return FI_CNTR_EVENTS_BYTES;
     }
-    private static final int FI_HMEM_SYSTEM = (int)0L;
+    private static final int FI_HMEM_SYSTEM = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_SYSTEM = 0
@@ -2832,7 +2786,7 @@ public class fabric_h {
     public static int FI_HMEM_SYSTEM() {
         return FI_HMEM_SYSTEM;
     }
-    private static final int FI_HMEM_CUDA = (int)1L;
+    private static final int FI_HMEM_CUDA = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_CUDA = 1
@@ -2841,7 +2795,7 @@ public class fabric_h {
     public static int FI_HMEM_CUDA() {
         return FI_HMEM_CUDA;
     }
-    private static final int FI_HMEM_ROCR = (int)2L;
+    private static final int FI_HMEM_ROCR = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_ROCR = 2
@@ -2850,7 +2804,7 @@ public class fabric_h {
     public static int FI_HMEM_ROCR() {
         return FI_HMEM_ROCR;
     }
-    private static final int FI_HMEM_ZE = (int)3L;
+    private static final int FI_HMEM_ZE = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_ZE = 3
@@ -2859,7 +2813,7 @@ public class fabric_h {
     public static int FI_HMEM_ZE() {
         return FI_HMEM_ZE;
     }
-    private static final int FI_HMEM_NEURON = (int)4L;
+    private static final int FI_HMEM_NEURON = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_NEURON = 4
@@ -2868,7 +2822,7 @@ public class fabric_h {
     public static int FI_HMEM_NEURON() {
         return FI_HMEM_NEURON;
     }
-    private static final int FI_HMEM_SYNAPSEAI = (int)5L;
+    private static final int FI_HMEM_SYNAPSEAI = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_hmem_iface.FI_HMEM_SYNAPSEAI = 5
@@ -2877,7 +2831,7 @@ public class fabric_h {
     public static int FI_HMEM_SYNAPSEAI() {
         return FI_HMEM_SYNAPSEAI;
     }
-    private static final int FI_INT8 = (int)0L;
+    private static final int FI_INT8 = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT8 = 0
@@ -2886,7 +2840,7 @@ public class fabric_h {
     public static int FI_INT8() {
         return FI_INT8;
     }
-    private static final int FI_UINT8 = (int)1L;
+    private static final int FI_UINT8 = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT8 = 1
@@ -2895,7 +2849,7 @@ public class fabric_h {
     public static int FI_UINT8() {
         return FI_UINT8;
     }
-    private static final int FI_INT16 = (int)2L;
+    private static final int FI_INT16 = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT16 = 2
@@ -2904,7 +2858,7 @@ public class fabric_h {
     public static int FI_INT16() {
         return FI_INT16;
     }
-    private static final int FI_UINT16 = (int)3L;
+    private static final int FI_UINT16 = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT16 = 3
@@ -2913,7 +2867,7 @@ public class fabric_h {
     public static int FI_UINT16() {
         return FI_UINT16;
     }
-    private static final int FI_INT32 = (int)4L;
+    private static final int FI_INT32 = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT32 = 4
@@ -2922,7 +2876,7 @@ public class fabric_h {
     public static int FI_INT32() {
         return FI_INT32;
     }
-    private static final int FI_UINT32 = (int)5L;
+    private static final int FI_UINT32 = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT32 = 5
@@ -2931,7 +2885,7 @@ public class fabric_h {
     public static int FI_UINT32() {
         return FI_UINT32;
     }
-    private static final int FI_INT64 = (int)6L;
+    private static final int FI_INT64 = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT64 = 6
@@ -2940,7 +2894,7 @@ public class fabric_h {
     public static int FI_INT64() {
         return FI_INT64;
     }
-    private static final int FI_UINT64 = (int)7L;
+    private static final int FI_UINT64 = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT64 = 7
@@ -2949,7 +2903,7 @@ public class fabric_h {
     public static int FI_UINT64() {
         return FI_UINT64;
     }
-    private static final int FI_FLOAT = (int)8L;
+    private static final int FI_FLOAT = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT = 8
@@ -2958,7 +2912,7 @@ public class fabric_h {
     public static int FI_FLOAT() {
         return FI_FLOAT;
     }
-    private static final int FI_DOUBLE = (int)9L;
+    private static final int FI_DOUBLE = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_DOUBLE = 9
@@ -2967,7 +2921,7 @@ public class fabric_h {
     public static int FI_DOUBLE() {
         return FI_DOUBLE;
     }
-    private static final int FI_FLOAT_COMPLEX = (int)10L;
+    private static final int FI_FLOAT_COMPLEX = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT_COMPLEX = 10
@@ -2976,7 +2930,7 @@ public class fabric_h {
     public static int FI_FLOAT_COMPLEX() {
         return FI_FLOAT_COMPLEX;
     }
-    private static final int FI_DOUBLE_COMPLEX = (int)11L;
+    private static final int FI_DOUBLE_COMPLEX = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_DOUBLE_COMPLEX = 11
@@ -2985,7 +2939,7 @@ public class fabric_h {
     public static int FI_DOUBLE_COMPLEX() {
         return FI_DOUBLE_COMPLEX;
     }
-    private static final int FI_LONG_DOUBLE = (int)12L;
+    private static final int FI_LONG_DOUBLE = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_LONG_DOUBLE = 12
@@ -2994,7 +2948,7 @@ public class fabric_h {
     public static int FI_LONG_DOUBLE() {
         return FI_LONG_DOUBLE;
     }
-    private static final int FI_LONG_DOUBLE_COMPLEX = (int)13L;
+    private static final int FI_LONG_DOUBLE_COMPLEX = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_LONG_DOUBLE_COMPLEX = 13
@@ -3003,7 +2957,7 @@ public class fabric_h {
     public static int FI_LONG_DOUBLE_COMPLEX() {
         return FI_LONG_DOUBLE_COMPLEX;
     }
-    private static final int FI_INT128 = (int)14L;
+    private static final int FI_INT128 = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_INT128 = 14
@@ -3012,7 +2966,7 @@ public class fabric_h {
     public static int FI_INT128() {
         return FI_INT128;
     }
-    private static final int FI_UINT128 = (int)15L;
+    private static final int FI_UINT128 = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_UINT128 = 15
@@ -3021,7 +2975,7 @@ public class fabric_h {
     public static int FI_UINT128() {
         return FI_UINT128;
     }
-    private static final int FI_FLOAT16 = (int)16L;
+    private static final int FI_FLOAT16 = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT16 = 16
@@ -3030,7 +2984,7 @@ public class fabric_h {
     public static int FI_FLOAT16() {
         return FI_FLOAT16;
     }
-    private static final int FI_BFLOAT16 = (int)17L;
+    private static final int FI_BFLOAT16 = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_BFLOAT16 = 17
@@ -3039,7 +2993,7 @@ public class fabric_h {
     public static int FI_BFLOAT16() {
         return FI_BFLOAT16;
     }
-    private static final int FI_FLOAT8_E4M3 = (int)18L;
+    private static final int FI_FLOAT8_E4M3 = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT8_E4M3 = 18
@@ -3048,7 +3002,7 @@ public class fabric_h {
     public static int FI_FLOAT8_E4M3() {
         return FI_FLOAT8_E4M3;
     }
-    private static final int FI_FLOAT8_E5M2 = (int)19L;
+    private static final int FI_FLOAT8_E5M2 = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_FLOAT8_E5M2 = 19
@@ -3057,7 +3011,7 @@ public class fabric_h {
     public static int FI_FLOAT8_E5M2() {
         return FI_FLOAT8_E5M2;
     }
-    private static final int FI_VOID = (int)256L;
+    private static final int FI_VOID = (int) 256L;
     /**
      * {@snippet lang=c :
      * enum fi_datatype.FI_VOID = 256
@@ -3066,7 +3020,7 @@ public class fabric_h {
     public static int FI_VOID() {
         return FI_VOID;
     }
-    private static final int FI_MIN = (int)0L;
+    private static final int FI_MIN = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MIN = 0
@@ -3075,7 +3029,7 @@ public class fabric_h {
     public static int FI_MIN() {
         return FI_MIN;
     }
-    private static final int FI_MAX = (int)1L;
+    private static final int FI_MAX = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MAX = 1
@@ -3084,7 +3038,7 @@ public class fabric_h {
     public static int FI_MAX() {
         return FI_MAX;
     }
-    private static final int FI_SUM = (int)2L;
+    private static final int FI_SUM = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_SUM = 2
@@ -3093,7 +3047,7 @@ public class fabric_h {
     public static int FI_SUM() {
         return FI_SUM;
     }
-    private static final int FI_PROD = (int)3L;
+    private static final int FI_PROD = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_PROD = 3
@@ -3102,7 +3056,7 @@ public class fabric_h {
     public static int FI_PROD() {
         return FI_PROD;
     }
-    private static final int FI_LOR = (int)4L;
+    private static final int FI_LOR = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LOR = 4
@@ -3111,7 +3065,7 @@ public class fabric_h {
     public static int FI_LOR() {
         return FI_LOR;
     }
-    private static final int FI_LAND = (int)5L;
+    private static final int FI_LAND = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LAND = 5
@@ -3120,7 +3074,7 @@ public class fabric_h {
     public static int FI_LAND() {
         return FI_LAND;
     }
-    private static final int FI_BOR = (int)6L;
+    private static final int FI_BOR = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BOR = 6
@@ -3129,7 +3083,7 @@ public class fabric_h {
     public static int FI_BOR() {
         return FI_BOR;
     }
-    private static final int FI_BAND = (int)7L;
+    private static final int FI_BAND = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BAND = 7
@@ -3138,7 +3092,7 @@ public class fabric_h {
     public static int FI_BAND() {
         return FI_BAND;
     }
-    private static final int FI_LXOR = (int)8L;
+    private static final int FI_LXOR = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_LXOR = 8
@@ -3147,7 +3101,7 @@ public class fabric_h {
     public static int FI_LXOR() {
         return FI_LXOR;
     }
-    private static final int FI_BXOR = (int)9L;
+    private static final int FI_BXOR = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_BXOR = 9
@@ -3156,7 +3110,7 @@ public class fabric_h {
     public static int FI_BXOR() {
         return FI_BXOR;
     }
-    private static final int FI_ATOMIC_READ = (int)10L;
+    private static final int FI_ATOMIC_READ = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_ATOMIC_READ = 10
@@ -3165,7 +3119,7 @@ public class fabric_h {
     public static int FI_ATOMIC_READ() {
         return FI_ATOMIC_READ;
     }
-    private static final int FI_ATOMIC_WRITE = (int)11L;
+    private static final int FI_ATOMIC_WRITE = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_ATOMIC_WRITE = 11
@@ -3174,7 +3128,7 @@ public class fabric_h {
     public static int FI_ATOMIC_WRITE() {
         return FI_ATOMIC_WRITE;
     }
-    private static final int FI_CSWAP = (int)12L;
+    private static final int FI_CSWAP = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP = 12
@@ -3183,7 +3137,7 @@ public class fabric_h {
     public static int FI_CSWAP() {
         return FI_CSWAP;
     }
-    private static final int FI_CSWAP_NE = (int)13L;
+    private static final int FI_CSWAP_NE = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_NE = 13
@@ -3192,7 +3146,7 @@ public class fabric_h {
     public static int FI_CSWAP_NE() {
         return FI_CSWAP_NE;
     }
-    private static final int FI_CSWAP_LE = (int)14L;
+    private static final int FI_CSWAP_LE = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_LE = 14
@@ -3201,7 +3155,7 @@ public class fabric_h {
     public static int FI_CSWAP_LE() {
         return FI_CSWAP_LE;
     }
-    private static final int FI_CSWAP_LT = (int)15L;
+    private static final int FI_CSWAP_LT = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_LT = 15
@@ -3210,7 +3164,7 @@ public class fabric_h {
     public static int FI_CSWAP_LT() {
         return FI_CSWAP_LT;
     }
-    private static final int FI_CSWAP_GE = (int)16L;
+    private static final int FI_CSWAP_GE = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_GE = 16
@@ -3219,7 +3173,7 @@ public class fabric_h {
     public static int FI_CSWAP_GE() {
         return FI_CSWAP_GE;
     }
-    private static final int FI_CSWAP_GT = (int)17L;
+    private static final int FI_CSWAP_GT = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_CSWAP_GT = 17
@@ -3228,7 +3182,7 @@ public class fabric_h {
     public static int FI_CSWAP_GT() {
         return FI_CSWAP_GT;
     }
-    private static final int FI_MSWAP = (int)18L;
+    private static final int FI_MSWAP = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_MSWAP = 18
@@ -3237,7 +3191,7 @@ public class fabric_h {
     public static int FI_MSWAP() {
         return FI_MSWAP;
     }
-    private static final int FI_DIFF = (int)19L;
+    private static final int FI_DIFF = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_DIFF = 19
@@ -3246,7 +3200,7 @@ public class fabric_h {
     public static int FI_DIFF() {
         return FI_DIFF;
     }
-    private static final int FI_NOOP = (int)256L;
+    private static final int FI_NOOP = (int) 256L;
     /**
      * {@snippet lang=c :
      * enum fi_op.FI_NOOP = 256
@@ -3255,7 +3209,7 @@ public class fabric_h {
     public static int FI_NOOP() {
         return FI_NOOP;
     }
-    private static final int FI_BARRIER = (int)0L;
+    private static final int FI_BARRIER = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_BARRIER = 0
@@ -3264,7 +3218,7 @@ public class fabric_h {
     public static int FI_BARRIER() {
         return FI_BARRIER;
     }
-    private static final int FI_BROADCAST = (int)1L;
+    private static final int FI_BROADCAST = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_BROADCAST = 1
@@ -3273,7 +3227,7 @@ public class fabric_h {
     public static int FI_BROADCAST() {
         return FI_BROADCAST;
     }
-    private static final int FI_ALLTOALL = (int)2L;
+    private static final int FI_ALLTOALL = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLTOALL = 2
@@ -3282,7 +3236,7 @@ public class fabric_h {
     public static int FI_ALLTOALL() {
         return FI_ALLTOALL;
     }
-    private static final int FI_ALLREDUCE = (int)3L;
+    private static final int FI_ALLREDUCE = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLREDUCE = 3
@@ -3291,7 +3245,7 @@ public class fabric_h {
     public static int FI_ALLREDUCE() {
         return FI_ALLREDUCE;
     }
-    private static final int FI_ALLGATHER = (int)4L;
+    private static final int FI_ALLGATHER = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_ALLGATHER = 4
@@ -3300,7 +3254,7 @@ public class fabric_h {
     public static int FI_ALLGATHER() {
         return FI_ALLGATHER;
     }
-    private static final int FI_REDUCE_SCATTER = (int)5L;
+    private static final int FI_REDUCE_SCATTER = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_REDUCE_SCATTER = 5
@@ -3309,7 +3263,7 @@ public class fabric_h {
     public static int FI_REDUCE_SCATTER() {
         return FI_REDUCE_SCATTER;
     }
-    private static final int FI_REDUCE = (int)6L;
+    private static final int FI_REDUCE = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_REDUCE = 6
@@ -3318,7 +3272,7 @@ public class fabric_h {
     public static int FI_REDUCE() {
         return FI_REDUCE;
     }
-    private static final int FI_SCATTER = (int)7L;
+    private static final int FI_SCATTER = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_SCATTER = 7
@@ -3327,7 +3281,7 @@ public class fabric_h {
     public static int FI_SCATTER() {
         return FI_SCATTER;
     }
-    private static final int FI_GATHER = (int)8L;
+    private static final int FI_GATHER = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_collective_op.FI_GATHER = 8
@@ -3336,7 +3290,7 @@ public class fabric_h {
     public static int FI_GATHER() {
         return FI_GATHER;
     }
-    private static final int FI_OPT_ENDPOINT = (int)0L;
+    private static final int FI_OPT_ENDPOINT = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_ENDPOINT = 0
@@ -3345,7 +3299,7 @@ public class fabric_h {
     public static int FI_OPT_ENDPOINT() {
         return FI_OPT_ENDPOINT;
     }
-    private static final int FI_OPT_MIN_MULTI_RECV = (int)0L;
+    private static final int FI_OPT_MIN_MULTI_RECV = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MIN_MULTI_RECV = 0
@@ -3354,7 +3308,7 @@ public class fabric_h {
     public static int FI_OPT_MIN_MULTI_RECV() {
         return FI_OPT_MIN_MULTI_RECV;
     }
-    private static final int FI_OPT_CM_DATA_SIZE = (int)1L;
+    private static final int FI_OPT_CM_DATA_SIZE = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_CM_DATA_SIZE = 1
@@ -3363,7 +3317,7 @@ public class fabric_h {
     public static int FI_OPT_CM_DATA_SIZE() {
         return FI_OPT_CM_DATA_SIZE;
     }
-    private static final int FI_OPT_BUFFERED_MIN = (int)2L;
+    private static final int FI_OPT_BUFFERED_MIN = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_BUFFERED_MIN = 2
@@ -3372,7 +3326,7 @@ public class fabric_h {
     public static int FI_OPT_BUFFERED_MIN() {
         return FI_OPT_BUFFERED_MIN;
     }
-    private static final int FI_OPT_BUFFERED_LIMIT = (int)3L;
+    private static final int FI_OPT_BUFFERED_LIMIT = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_BUFFERED_LIMIT = 3
@@ -3381,7 +3335,7 @@ public class fabric_h {
     public static int FI_OPT_BUFFERED_LIMIT() {
         return FI_OPT_BUFFERED_LIMIT;
     }
-    private static final int FI_OPT_SEND_BUF_SIZE = (int)4L;
+    private static final int FI_OPT_SEND_BUF_SIZE = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_SEND_BUF_SIZE = 4
@@ -3390,7 +3344,7 @@ public class fabric_h {
     public static int FI_OPT_SEND_BUF_SIZE() {
         return FI_OPT_SEND_BUF_SIZE;
     }
-    private static final int FI_OPT_RECV_BUF_SIZE = (int)5L;
+    private static final int FI_OPT_RECV_BUF_SIZE = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_RECV_BUF_SIZE = 5
@@ -3399,7 +3353,7 @@ public class fabric_h {
     public static int FI_OPT_RECV_BUF_SIZE() {
         return FI_OPT_RECV_BUF_SIZE;
     }
-    private static final int FI_OPT_TX_SIZE = (int)6L;
+    private static final int FI_OPT_TX_SIZE = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_TX_SIZE = 6
@@ -3408,7 +3362,7 @@ public class fabric_h {
     public static int FI_OPT_TX_SIZE() {
         return FI_OPT_TX_SIZE;
     }
-    private static final int FI_OPT_RX_SIZE = (int)7L;
+    private static final int FI_OPT_RX_SIZE = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_RX_SIZE = 7
@@ -3417,7 +3371,7 @@ public class fabric_h {
     public static int FI_OPT_RX_SIZE() {
         return FI_OPT_RX_SIZE;
     }
-    private static final int FI_OPT_FI_HMEM_P2P = (int)8L;
+    private static final int FI_OPT_FI_HMEM_P2P = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_FI_HMEM_P2P = 8
@@ -3426,7 +3380,7 @@ public class fabric_h {
     public static int FI_OPT_FI_HMEM_P2P() {
         return FI_OPT_FI_HMEM_P2P;
     }
-    private static final int FI_OPT_XPU_TRIGGER = (int)9L;
+    private static final int FI_OPT_XPU_TRIGGER = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_XPU_TRIGGER = 9
@@ -3435,7 +3389,7 @@ public class fabric_h {
     public static int FI_OPT_XPU_TRIGGER() {
         return FI_OPT_XPU_TRIGGER;
     }
-    private static final int FI_OPT_CUDA_API_PERMITTED = (int)10L;
+    private static final int FI_OPT_CUDA_API_PERMITTED = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_CUDA_API_PERMITTED = 10
@@ -3444,7 +3398,7 @@ public class fabric_h {
     public static int FI_OPT_CUDA_API_PERMITTED() {
         return FI_OPT_CUDA_API_PERMITTED;
     }
-    private static final int FI_OPT_SHARED_MEMORY_PERMITTED = (int)11L;
+    private static final int FI_OPT_SHARED_MEMORY_PERMITTED = (int) 11L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_SHARED_MEMORY_PERMITTED = 11
@@ -3453,7 +3407,7 @@ public class fabric_h {
     public static int FI_OPT_SHARED_MEMORY_PERMITTED() {
         return FI_OPT_SHARED_MEMORY_PERMITTED;
     }
-    private static final int FI_OPT_MAX_MSG_SIZE = (int)12L;
+    private static final int FI_OPT_MAX_MSG_SIZE = (int) 12L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_MSG_SIZE = 12
@@ -3462,7 +3416,7 @@ public class fabric_h {
     public static int FI_OPT_MAX_MSG_SIZE() {
         return FI_OPT_MAX_MSG_SIZE;
     }
-    private static final int FI_OPT_MAX_TAGGED_SIZE = (int)13L;
+    private static final int FI_OPT_MAX_TAGGED_SIZE = (int) 13L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_TAGGED_SIZE = 13
@@ -3471,7 +3425,7 @@ public class fabric_h {
     public static int FI_OPT_MAX_TAGGED_SIZE() {
         return FI_OPT_MAX_TAGGED_SIZE;
     }
-    private static final int FI_OPT_MAX_RMA_SIZE = (int)14L;
+    private static final int FI_OPT_MAX_RMA_SIZE = (int) 14L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_RMA_SIZE = 14
@@ -3480,7 +3434,7 @@ public class fabric_h {
     public static int FI_OPT_MAX_RMA_SIZE() {
         return FI_OPT_MAX_RMA_SIZE;
     }
-    private static final int FI_OPT_MAX_ATOMIC_SIZE = (int)15L;
+    private static final int FI_OPT_MAX_ATOMIC_SIZE = (int) 15L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_MAX_ATOMIC_SIZE = 15
@@ -3489,7 +3443,7 @@ public class fabric_h {
     public static int FI_OPT_MAX_ATOMIC_SIZE() {
         return FI_OPT_MAX_ATOMIC_SIZE;
     }
-    private static final int FI_OPT_INJECT_MSG_SIZE = (int)16L;
+    private static final int FI_OPT_INJECT_MSG_SIZE = (int) 16L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_MSG_SIZE = 16
@@ -3498,7 +3452,7 @@ public class fabric_h {
     public static int FI_OPT_INJECT_MSG_SIZE() {
         return FI_OPT_INJECT_MSG_SIZE;
     }
-    private static final int FI_OPT_INJECT_TAGGED_SIZE = (int)17L;
+    private static final int FI_OPT_INJECT_TAGGED_SIZE = (int) 17L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_TAGGED_SIZE = 17
@@ -3507,7 +3461,7 @@ public class fabric_h {
     public static int FI_OPT_INJECT_TAGGED_SIZE() {
         return FI_OPT_INJECT_TAGGED_SIZE;
     }
-    private static final int FI_OPT_INJECT_RMA_SIZE = (int)18L;
+    private static final int FI_OPT_INJECT_RMA_SIZE = (int) 18L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_RMA_SIZE = 18
@@ -3516,7 +3470,7 @@ public class fabric_h {
     public static int FI_OPT_INJECT_RMA_SIZE() {
         return FI_OPT_INJECT_RMA_SIZE;
     }
-    private static final int FI_OPT_INJECT_ATOMIC_SIZE = (int)19L;
+    private static final int FI_OPT_INJECT_ATOMIC_SIZE = (int) 19L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_INJECT_ATOMIC_SIZE = 19
@@ -3525,7 +3479,7 @@ public class fabric_h {
     public static int FI_OPT_INJECT_ATOMIC_SIZE() {
         return FI_OPT_INJECT_ATOMIC_SIZE;
     }
-    private static final int FI_HMEM_P2P_ENABLED = (int)0L;
+    private static final int FI_HMEM_P2P_ENABLED = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_ENABLED = 0
@@ -3534,7 +3488,7 @@ public class fabric_h {
     public static int FI_HMEM_P2P_ENABLED() {
         return FI_HMEM_P2P_ENABLED;
     }
-    private static final int FI_HMEM_P2P_REQUIRED = (int)1L;
+    private static final int FI_HMEM_P2P_REQUIRED = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_REQUIRED = 1
@@ -3543,7 +3497,7 @@ public class fabric_h {
     public static int FI_HMEM_P2P_REQUIRED() {
         return FI_HMEM_P2P_REQUIRED;
     }
-    private static final int FI_HMEM_P2P_PREFERRED = (int)2L;
+    private static final int FI_HMEM_P2P_PREFERRED = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_PREFERRED = 2
@@ -3552,7 +3506,7 @@ public class fabric_h {
     public static int FI_HMEM_P2P_PREFERRED() {
         return FI_HMEM_P2P_PREFERRED;
     }
-    private static final int FI_HMEM_P2P_DISABLED = (int)3L;
+    private static final int FI_HMEM_P2P_DISABLED = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_HMEM_P2P_DISABLED = 3
@@ -3561,7 +3515,7 @@ public class fabric_h {
     public static int FI_HMEM_P2P_DISABLED() {
         return FI_HMEM_P2P_DISABLED;
     }
-    private static final int FI_TRIGGER_THRESHOLD = (int)0L;
+    private static final int FI_TRIGGER_THRESHOLD = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_trigger_event.FI_TRIGGER_THRESHOLD = 0
@@ -3570,7 +3524,7 @@ public class fabric_h {
     public static int FI_TRIGGER_THRESHOLD() {
         return FI_TRIGGER_THRESHOLD;
     }
-    private static final int FI_TRIGGER_XPU = (int)1L;
+    private static final int FI_TRIGGER_XPU = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_trigger_event.FI_TRIGGER_XPU = 1
@@ -3579,7 +3533,7 @@ public class fabric_h {
     public static int FI_TRIGGER_XPU() {
         return FI_TRIGGER_XPU;
     }
-    private static final int FI_OP_RECV = (int)0L;
+    private static final int FI_OP_RECV = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_RECV = 0
@@ -3588,7 +3542,7 @@ public class fabric_h {
     public static int FI_OP_RECV() {
         return FI_OP_RECV;
     }
-    private static final int FI_OP_SEND = (int)1L;
+    private static final int FI_OP_SEND = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_SEND = 1
@@ -3597,7 +3551,7 @@ public class fabric_h {
     public static int FI_OP_SEND() {
         return FI_OP_SEND;
     }
-    private static final int FI_OP_TRECV = (int)2L;
+    private static final int FI_OP_TRECV = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_TRECV = 2
@@ -3606,7 +3560,7 @@ public class fabric_h {
     public static int FI_OP_TRECV() {
         return FI_OP_TRECV;
     }
-    private static final int FI_OP_TSEND = (int)3L;
+    private static final int FI_OP_TSEND = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_TSEND = 3
@@ -3615,7 +3569,7 @@ public class fabric_h {
     public static int FI_OP_TSEND() {
         return FI_OP_TSEND;
     }
-    private static final int FI_OP_READ = (int)4L;
+    private static final int FI_OP_READ = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_READ = 4
@@ -3624,7 +3578,7 @@ public class fabric_h {
     public static int FI_OP_READ() {
         return FI_OP_READ;
     }
-    private static final int FI_OP_WRITE = (int)5L;
+    private static final int FI_OP_WRITE = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_WRITE = 5
@@ -3633,7 +3587,7 @@ public class fabric_h {
     public static int FI_OP_WRITE() {
         return FI_OP_WRITE;
     }
-    private static final int FI_OP_ATOMIC = (int)6L;
+    private static final int FI_OP_ATOMIC = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_ATOMIC = 6
@@ -3642,7 +3596,7 @@ public class fabric_h {
     public static int FI_OP_ATOMIC() {
         return FI_OP_ATOMIC;
     }
-    private static final int FI_OP_FETCH_ATOMIC = (int)7L;
+    private static final int FI_OP_FETCH_ATOMIC = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_FETCH_ATOMIC = 7
@@ -3651,7 +3605,7 @@ public class fabric_h {
     public static int FI_OP_FETCH_ATOMIC() {
         return FI_OP_FETCH_ATOMIC;
     }
-    private static final int FI_OP_COMPARE_ATOMIC = (int)8L;
+    private static final int FI_OP_COMPARE_ATOMIC = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_COMPARE_ATOMIC = 8
@@ -3660,7 +3614,7 @@ public class fabric_h {
     public static int FI_OP_COMPARE_ATOMIC() {
         return FI_OP_COMPARE_ATOMIC;
     }
-    private static final int FI_OP_CNTR_SET = (int)9L;
+    private static final int FI_OP_CNTR_SET = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_CNTR_SET = 9
@@ -3669,7 +3623,7 @@ public class fabric_h {
     public static int FI_OP_CNTR_SET() {
         return FI_OP_CNTR_SET;
     }
-    private static final int FI_OP_CNTR_ADD = (int)10L;
+    private static final int FI_OP_CNTR_ADD = (int) 10L;
     /**
      * {@snippet lang=c :
      * enum fi_op_type.FI_OP_CNTR_ADD = 10
@@ -3686,13 +3640,8 @@ public class fabric_h {
      * }
      */
     public static class fi_param_define {
-        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(
-                fabric_h.C_INT,
-                fabric_h.C_POINTER,
-                fabric_h.C_POINTER,
-                fabric_h.C_INT,
-                fabric_h.C_POINTER
-            );
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
         private static final MemorySegment ADDR = fabric_h.findOrThrow("fi_param_define");
 
         private final MethodHandle handle;
@@ -3740,27 +3689,24 @@ public class fabric_h {
             return descriptor;
         }
 
-        public int apply(MemorySegment provider, MemorySegment param_name, int type, MemorySegment help_string_fmt, Object... x4) {
+        public int apply(MemorySegment provider, MemorySegment param_name, int type, MemorySegment help_string_fmt,
+                Object... x4) {
             try {
                 if (TRACE_DOWNCALLS) {
                     traceDowncall("fi_param_define", provider, param_name, type, help_string_fmt, x4);
                 }
                 return (int) spreader.invokeExact(provider, param_name, type, help_string_fmt, x4);
-            } catch(IllegalArgumentException | ClassCastException ex$)  {
+            } catch (IllegalArgumentException | ClassCastException ex$) {
                 throw ex$; // rethrow IAE from passing wrong number/type of args
             } catch (Throwable ex$) {
-               throw new AssertionError("should not reach here", ex$);
+                throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
     private static class fi_param_get {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_param_get");
 
@@ -3808,12 +3754,12 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_param_get", provider, param_name, value);
             }
-            return (int)mh$.invokeExact(provider, param_name, value);
+            return (int) mh$.invokeExact(provider, param_name, value);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
-    private static final int FI_LOG_CORE = (int)0L;
+    private static final int FI_LOG_CORE = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CORE = 0
@@ -3822,7 +3768,7 @@ public class fabric_h {
     public static int FI_LOG_CORE() {
         return FI_LOG_CORE;
     }
-    private static final int FI_LOG_FABRIC = (int)1L;
+    private static final int FI_LOG_FABRIC = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_FABRIC = 1
@@ -3831,7 +3777,7 @@ public class fabric_h {
     public static int FI_LOG_FABRIC() {
         return FI_LOG_FABRIC;
     }
-    private static final int FI_LOG_DOMAIN = (int)2L;
+    private static final int FI_LOG_DOMAIN = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_DOMAIN = 2
@@ -3840,7 +3786,7 @@ public class fabric_h {
     public static int FI_LOG_DOMAIN() {
         return FI_LOG_DOMAIN;
     }
-    private static final int FI_LOG_EP_CTRL = (int)3L;
+    private static final int FI_LOG_EP_CTRL = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EP_CTRL = 3
@@ -3849,7 +3795,7 @@ public class fabric_h {
     public static int FI_LOG_EP_CTRL() {
         return FI_LOG_EP_CTRL;
     }
-    private static final int FI_LOG_EP_DATA = (int)4L;
+    private static final int FI_LOG_EP_DATA = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EP_DATA = 4
@@ -3858,7 +3804,7 @@ public class fabric_h {
     public static int FI_LOG_EP_DATA() {
         return FI_LOG_EP_DATA;
     }
-    private static final int FI_LOG_AV = (int)5L;
+    private static final int FI_LOG_AV = (int) 5L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_AV = 5
@@ -3867,7 +3813,7 @@ public class fabric_h {
     public static int FI_LOG_AV() {
         return FI_LOG_AV;
     }
-    private static final int FI_LOG_CQ = (int)6L;
+    private static final int FI_LOG_CQ = (int) 6L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CQ = 6
@@ -3876,7 +3822,7 @@ public class fabric_h {
     public static int FI_LOG_CQ() {
         return FI_LOG_CQ;
     }
-    private static final int FI_LOG_EQ = (int)7L;
+    private static final int FI_LOG_EQ = (int) 7L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_EQ = 7
@@ -3885,7 +3831,7 @@ public class fabric_h {
     public static int FI_LOG_EQ() {
         return FI_LOG_EQ;
     }
-    private static final int FI_LOG_MR = (int)8L;
+    private static final int FI_LOG_MR = (int) 8L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_MR = 8
@@ -3894,7 +3840,7 @@ public class fabric_h {
     public static int FI_LOG_MR() {
         return FI_LOG_MR;
     }
-    private static final int FI_LOG_CNTR = (int)9L;
+    private static final int FI_LOG_CNTR = (int) 9L;
     /**
      * {@snippet lang=c :
      * enum fi_log_subsys.FI_LOG_CNTR = 9
@@ -3903,7 +3849,7 @@ public class fabric_h {
     public static int FI_LOG_CNTR() {
         return FI_LOG_CNTR;
     }
-    private static final int FI_LOG_WARN = (int)0L;
+    private static final int FI_LOG_WARN = (int) 0L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_WARN = 0
@@ -3912,7 +3858,7 @@ public class fabric_h {
     public static int FI_LOG_WARN() {
         return FI_LOG_WARN;
     }
-    private static final int FI_LOG_TRACE = (int)1L;
+    private static final int FI_LOG_TRACE = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_TRACE = 1
@@ -3921,7 +3867,7 @@ public class fabric_h {
     public static int FI_LOG_TRACE() {
         return FI_LOG_TRACE;
     }
-    private static final int FI_LOG_INFO = (int)2L;
+    private static final int FI_LOG_INFO = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_INFO = 2
@@ -3930,7 +3876,7 @@ public class fabric_h {
     public static int FI_LOG_INFO() {
         return FI_LOG_INFO;
     }
-    private static final int FI_LOG_DEBUG = (int)3L;
+    private static final int FI_LOG_DEBUG = (int) 3L;
     /**
      * {@snippet lang=c :
      * enum fi_log_level.FI_LOG_DEBUG = 3
@@ -3941,12 +3887,8 @@ public class fabric_h {
     }
 
     private static class fi_log_enabled {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log_enabled");
 
@@ -3994,20 +3936,15 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_log_enabled", prov, level, subsys);
             }
-            return (int)mh$.invokeExact(prov, level, subsys);
+            return (int) mh$.invokeExact(prov, level, subsys);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class fi_log_ready {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         public static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log_ready");
 
@@ -4055,9 +3992,9 @@ public class fabric_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("fi_log_ready", prov, level, subsys, showtime);
             }
-            return (int)mh$.invokeExact(prov, level, subsys, showtime);
+            return (int) mh$.invokeExact(prov, level, subsys, showtime);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
@@ -4068,14 +4005,8 @@ public class fabric_h {
      * }
      */
     public static class fi_log {
-        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.ofVoid(
-                fabric_h.C_POINTER,
-                fabric_h.C_INT,
-                fabric_h.C_INT,
-                fabric_h.C_POINTER,
-                fabric_h.C_INT,
-                fabric_h.C_POINTER
-            );
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
         private static final MemorySegment ADDR = fabric_h.findOrThrow("fi_log");
 
         private final MethodHandle handle;
@@ -4123,20 +4054,21 @@ public class fabric_h {
             return descriptor;
         }
 
-        public void apply(MemorySegment prov, int level, int subsys, MemorySegment func, int line, MemorySegment fmt, Object... x6) {
+        public void apply(MemorySegment prov, int level, int subsys, MemorySegment func, int line, MemorySegment fmt,
+                Object... x6) {
             try {
                 if (TRACE_DOWNCALLS) {
                     traceDowncall("fi_log", prov, level, subsys, func, line, fmt, x6);
                 }
-                 spreader.invokeExact(prov, level, subsys, func, line, fmt, x6);
-            } catch(IllegalArgumentException | ClassCastException ex$)  {
+                spreader.invokeExact(prov, level, subsys, func, line, fmt, x6);
+            } catch (IllegalArgumentException | ClassCastException ex$) {
                 throw ex$; // rethrow IAE from passing wrong number/type of args
             } catch (Throwable ex$) {
-               throw new AssertionError("should not reach here", ex$);
+                throw new AssertionError("should not reach here", ex$);
             }
         }
     }
-    private static final int FI_OPT_EFA_RNR_RETRY = (int)-251265024L;
+    private static final int FI_OPT_EFA_RNR_RETRY = (int) -251265024L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_RNR_RETRY = -251265024
@@ -4145,7 +4077,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_RNR_RETRY() {
         return FI_OPT_EFA_RNR_RETRY;
     }
-    private static final int FI_OPT_EFA_EMULATED_READ = (int)-251265023L;
+    private static final int FI_OPT_EFA_EMULATED_READ = (int) -251265023L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_READ = -251265023
@@ -4154,7 +4086,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_EMULATED_READ() {
         return FI_OPT_EFA_EMULATED_READ;
     }
-    private static final int FI_OPT_EFA_EMULATED_WRITE = (int)-251265022L;
+    private static final int FI_OPT_EFA_EMULATED_WRITE = (int) -251265022L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_WRITE = -251265022
@@ -4163,7 +4095,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_EMULATED_WRITE() {
         return FI_OPT_EFA_EMULATED_WRITE;
     }
-    private static final int FI_OPT_EFA_EMULATED_ATOMICS = (int)-251265021L;
+    private static final int FI_OPT_EFA_EMULATED_ATOMICS = (int) -251265021L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_EMULATED_ATOMICS = -251265021
@@ -4172,7 +4104,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_EMULATED_ATOMICS() {
         return FI_OPT_EFA_EMULATED_ATOMICS;
     }
-    private static final int FI_OPT_EFA_USE_DEVICE_RDMA = (int)-251265020L;
+    private static final int FI_OPT_EFA_USE_DEVICE_RDMA = (int) -251265020L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_USE_DEVICE_RDMA = -251265020
@@ -4181,7 +4113,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_USE_DEVICE_RDMA() {
         return FI_OPT_EFA_USE_DEVICE_RDMA;
     }
-    private static final int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = (int)-251265019L;
+    private static final int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = (int) -251265019L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES = -251265019
@@ -4190,7 +4122,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES() {
         return FI_OPT_EFA_SENDRECV_IN_ORDER_ALIGNED_128_BYTES;
     }
-    private static final int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = (int)-251265018L;
+    private static final int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = (int) -251265018L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES = -251265018
@@ -4199,7 +4131,7 @@ public class fabric_h {
     public static int FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES() {
         return FI_OPT_EFA_WRITE_IN_ORDER_ALIGNED_128_BYTES;
     }
-    private static final int FI_EFA_MR_ATTR_RECV_IC_ID = (int)1L;
+    private static final int FI_EFA_MR_ATTR_RECV_IC_ID = (int) 1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RECV_IC_ID = 1
@@ -4208,7 +4140,7 @@ public class fabric_h {
     public static int FI_EFA_MR_ATTR_RECV_IC_ID() {
         return FI_EFA_MR_ATTR_RECV_IC_ID;
     }
-    private static final int FI_EFA_MR_ATTR_RDMA_READ_IC_ID = (int)2L;
+    private static final int FI_EFA_MR_ATTR_RDMA_READ_IC_ID = (int) 2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RDMA_READ_IC_ID = 2
@@ -4217,7 +4149,7 @@ public class fabric_h {
     public static int FI_EFA_MR_ATTR_RDMA_READ_IC_ID() {
         return FI_EFA_MR_ATTR_RDMA_READ_IC_ID;
     }
-    private static final int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = (int)4L;
+    private static final int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = (int) 4L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.FI_EFA_MR_ATTR_RDMA_RECV_IC_ID = 4
@@ -4226,7 +4158,7 @@ public class fabric_h {
     public static int FI_EFA_MR_ATTR_RDMA_RECV_IC_ID() {
         return FI_EFA_MR_ATTR_RDMA_RECV_IC_ID;
     }
-    private static final int FI_EPERM = (int)1L;
+    private static final int FI_EPERM = (int) 1L;
     /**
      * {@snippet lang=c :
      * #define FI_EPERM 1
@@ -4235,7 +4167,7 @@ public class fabric_h {
     public static int FI_EPERM() {
         return FI_EPERM;
     }
-    private static final int FI_ENOENT = (int)2L;
+    private static final int FI_ENOENT = (int) 2L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOENT 2
@@ -4244,7 +4176,7 @@ public class fabric_h {
     public static int FI_ENOENT() {
         return FI_ENOENT;
     }
-    private static final int FI_EINTR = (int)4L;
+    private static final int FI_EINTR = (int) 4L;
     /**
      * {@snippet lang=c :
      * #define FI_EINTR 4
@@ -4253,7 +4185,7 @@ public class fabric_h {
     public static int FI_EINTR() {
         return FI_EINTR;
     }
-    private static final int FI_EIO = (int)5L;
+    private static final int FI_EIO = (int) 5L;
     /**
      * {@snippet lang=c :
      * #define FI_EIO 5
@@ -4262,7 +4194,7 @@ public class fabric_h {
     public static int FI_EIO() {
         return FI_EIO;
     }
-    private static final int FI_E2BIG = (int)7L;
+    private static final int FI_E2BIG = (int) 7L;
     /**
      * {@snippet lang=c :
      * #define FI_E2BIG 7
@@ -4271,7 +4203,7 @@ public class fabric_h {
     public static int FI_E2BIG() {
         return FI_E2BIG;
     }
-    private static final int FI_EBADF = (int)9L;
+    private static final int FI_EBADF = (int) 9L;
     /**
      * {@snippet lang=c :
      * #define FI_EBADF 9
@@ -4280,7 +4212,7 @@ public class fabric_h {
     public static int FI_EBADF() {
         return FI_EBADF;
     }
-    private static final int FI_EAGAIN = (int)11L;
+    private static final int FI_EAGAIN = (int) 11L;
     /**
      * {@snippet lang=c :
      * #define FI_EAGAIN 11
@@ -4289,7 +4221,7 @@ public class fabric_h {
     public static int FI_EAGAIN() {
         return FI_EAGAIN;
     }
-    private static final int FI_ENOMEM = (int)12L;
+    private static final int FI_ENOMEM = (int) 12L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOMEM 12
@@ -4298,7 +4230,7 @@ public class fabric_h {
     public static int FI_ENOMEM() {
         return FI_ENOMEM;
     }
-    private static final int FI_EACCES = (int)13L;
+    private static final int FI_EACCES = (int) 13L;
     /**
      * {@snippet lang=c :
      * #define FI_EACCES 13
@@ -4307,7 +4239,7 @@ public class fabric_h {
     public static int FI_EACCES() {
         return FI_EACCES;
     }
-    private static final int FI_EFAULT = (int)14L;
+    private static final int FI_EFAULT = (int) 14L;
     /**
      * {@snippet lang=c :
      * #define FI_EFAULT 14
@@ -4316,7 +4248,7 @@ public class fabric_h {
     public static int FI_EFAULT() {
         return FI_EFAULT;
     }
-    private static final int FI_EBUSY = (int)16L;
+    private static final int FI_EBUSY = (int) 16L;
     /**
      * {@snippet lang=c :
      * #define FI_EBUSY 16
@@ -4325,7 +4257,7 @@ public class fabric_h {
     public static int FI_EBUSY() {
         return FI_EBUSY;
     }
-    private static final int FI_ENODEV = (int)19L;
+    private static final int FI_ENODEV = (int) 19L;
     /**
      * {@snippet lang=c :
      * #define FI_ENODEV 19
@@ -4334,7 +4266,7 @@ public class fabric_h {
     public static int FI_ENODEV() {
         return FI_ENODEV;
     }
-    private static final int FI_EINVAL = (int)22L;
+    private static final int FI_EINVAL = (int) 22L;
     /**
      * {@snippet lang=c :
      * #define FI_EINVAL 22
@@ -4343,7 +4275,7 @@ public class fabric_h {
     public static int FI_EINVAL() {
         return FI_EINVAL;
     }
-    private static final int FI_EMFILE = (int)24L;
+    private static final int FI_EMFILE = (int) 24L;
     /**
      * {@snippet lang=c :
      * #define FI_EMFILE 24
@@ -4352,7 +4284,7 @@ public class fabric_h {
     public static int FI_EMFILE() {
         return FI_EMFILE;
     }
-    private static final int FI_ENOSPC = (int)28L;
+    private static final int FI_ENOSPC = (int) 28L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOSPC 28
@@ -4361,7 +4293,7 @@ public class fabric_h {
     public static int FI_ENOSPC() {
         return FI_ENOSPC;
     }
-    private static final int FI_ENOSYS = (int)38L;
+    private static final int FI_ENOSYS = (int) 38L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOSYS 38
@@ -4370,7 +4302,7 @@ public class fabric_h {
     public static int FI_ENOSYS() {
         return FI_ENOSYS;
     }
-    private static final int FI_EWOULDBLOCK = (int)11L;
+    private static final int FI_EWOULDBLOCK = (int) 11L;
     /**
      * {@snippet lang=c :
      * #define FI_EWOULDBLOCK 11
@@ -4379,7 +4311,7 @@ public class fabric_h {
     public static int FI_EWOULDBLOCK() {
         return FI_EWOULDBLOCK;
     }
-    private static final int FI_ENOMSG = (int)42L;
+    private static final int FI_ENOMSG = (int) 42L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOMSG 42
@@ -4388,7 +4320,7 @@ public class fabric_h {
     public static int FI_ENOMSG() {
         return FI_ENOMSG;
     }
-    private static final int FI_ENODATA = (int)61L;
+    private static final int FI_ENODATA = (int) 61L;
     /**
      * {@snippet lang=c :
      * #define FI_ENODATA 61
@@ -4397,7 +4329,7 @@ public class fabric_h {
     public static int FI_ENODATA() {
         return FI_ENODATA;
     }
-    private static final int FI_EPROTO = (int)71L;
+    private static final int FI_EPROTO = (int) 71L;
     /**
      * {@snippet lang=c :
      * #define FI_EPROTO 71
@@ -4406,7 +4338,7 @@ public class fabric_h {
     public static int FI_EPROTO() {
         return FI_EPROTO;
     }
-    private static final int FI_EOVERFLOW = (int)75L;
+    private static final int FI_EOVERFLOW = (int) 75L;
     /**
      * {@snippet lang=c :
      * #define FI_EOVERFLOW 75
@@ -4415,7 +4347,7 @@ public class fabric_h {
     public static int FI_EOVERFLOW() {
         return FI_EOVERFLOW;
     }
-    private static final int FI_EMSGSIZE = (int)90L;
+    private static final int FI_EMSGSIZE = (int) 90L;
     /**
      * {@snippet lang=c :
      * #define FI_EMSGSIZE 90
@@ -4424,7 +4356,7 @@ public class fabric_h {
     public static int FI_EMSGSIZE() {
         return FI_EMSGSIZE;
     }
-    private static final int FI_ENOPROTOOPT = (int)92L;
+    private static final int FI_ENOPROTOOPT = (int) 92L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOPROTOOPT 92
@@ -4433,7 +4365,7 @@ public class fabric_h {
     public static int FI_ENOPROTOOPT() {
         return FI_ENOPROTOOPT;
     }
-    private static final int FI_EOPNOTSUPP = (int)95L;
+    private static final int FI_EOPNOTSUPP = (int) 95L;
     /**
      * {@snippet lang=c :
      * #define FI_EOPNOTSUPP 95
@@ -4442,7 +4374,7 @@ public class fabric_h {
     public static int FI_EOPNOTSUPP() {
         return FI_EOPNOTSUPP;
     }
-    private static final int FI_EADDRINUSE = (int)98L;
+    private static final int FI_EADDRINUSE = (int) 98L;
     /**
      * {@snippet lang=c :
      * #define FI_EADDRINUSE 98
@@ -4451,7 +4383,7 @@ public class fabric_h {
     public static int FI_EADDRINUSE() {
         return FI_EADDRINUSE;
     }
-    private static final int FI_EADDRNOTAVAIL = (int)99L;
+    private static final int FI_EADDRNOTAVAIL = (int) 99L;
     /**
      * {@snippet lang=c :
      * #define FI_EADDRNOTAVAIL 99
@@ -4460,7 +4392,7 @@ public class fabric_h {
     public static int FI_EADDRNOTAVAIL() {
         return FI_EADDRNOTAVAIL;
     }
-    private static final int FI_ENETDOWN = (int)100L;
+    private static final int FI_ENETDOWN = (int) 100L;
     /**
      * {@snippet lang=c :
      * #define FI_ENETDOWN 100
@@ -4469,7 +4401,7 @@ public class fabric_h {
     public static int FI_ENETDOWN() {
         return FI_ENETDOWN;
     }
-    private static final int FI_ENETUNREACH = (int)101L;
+    private static final int FI_ENETUNREACH = (int) 101L;
     /**
      * {@snippet lang=c :
      * #define FI_ENETUNREACH 101
@@ -4478,7 +4410,7 @@ public class fabric_h {
     public static int FI_ENETUNREACH() {
         return FI_ENETUNREACH;
     }
-    private static final int FI_ECONNABORTED = (int)103L;
+    private static final int FI_ECONNABORTED = (int) 103L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNABORTED 103
@@ -4487,7 +4419,7 @@ public class fabric_h {
     public static int FI_ECONNABORTED() {
         return FI_ECONNABORTED;
     }
-    private static final int FI_ECONNRESET = (int)104L;
+    private static final int FI_ECONNRESET = (int) 104L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNRESET 104
@@ -4496,7 +4428,7 @@ public class fabric_h {
     public static int FI_ECONNRESET() {
         return FI_ECONNRESET;
     }
-    private static final int FI_ENOBUFS = (int)105L;
+    private static final int FI_ENOBUFS = (int) 105L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOBUFS 105
@@ -4505,7 +4437,7 @@ public class fabric_h {
     public static int FI_ENOBUFS() {
         return FI_ENOBUFS;
     }
-    private static final int FI_EISCONN = (int)106L;
+    private static final int FI_EISCONN = (int) 106L;
     /**
      * {@snippet lang=c :
      * #define FI_EISCONN 106
@@ -4514,7 +4446,7 @@ public class fabric_h {
     public static int FI_EISCONN() {
         return FI_EISCONN;
     }
-    private static final int FI_ENOTCONN = (int)107L;
+    private static final int FI_ENOTCONN = (int) 107L;
     /**
      * {@snippet lang=c :
      * #define FI_ENOTCONN 107
@@ -4523,7 +4455,7 @@ public class fabric_h {
     public static int FI_ENOTCONN() {
         return FI_ENOTCONN;
     }
-    private static final int FI_ESHUTDOWN = (int)108L;
+    private static final int FI_ESHUTDOWN = (int) 108L;
     /**
      * {@snippet lang=c :
      * #define FI_ESHUTDOWN 108
@@ -4532,7 +4464,7 @@ public class fabric_h {
     public static int FI_ESHUTDOWN() {
         return FI_ESHUTDOWN;
     }
-    private static final int FI_ETIMEDOUT = (int)110L;
+    private static final int FI_ETIMEDOUT = (int) 110L;
     /**
      * {@snippet lang=c :
      * #define FI_ETIMEDOUT 110
@@ -4541,7 +4473,7 @@ public class fabric_h {
     public static int FI_ETIMEDOUT() {
         return FI_ETIMEDOUT;
     }
-    private static final int FI_ECONNREFUSED = (int)111L;
+    private static final int FI_ECONNREFUSED = (int) 111L;
     /**
      * {@snippet lang=c :
      * #define FI_ECONNREFUSED 111
@@ -4550,7 +4482,7 @@ public class fabric_h {
     public static int FI_ECONNREFUSED() {
         return FI_ECONNREFUSED;
     }
-    private static final int FI_EHOSTDOWN = (int)112L;
+    private static final int FI_EHOSTDOWN = (int) 112L;
     /**
      * {@snippet lang=c :
      * #define FI_EHOSTDOWN 112
@@ -4559,7 +4491,7 @@ public class fabric_h {
     public static int FI_EHOSTDOWN() {
         return FI_EHOSTDOWN;
     }
-    private static final int FI_EHOSTUNREACH = (int)113L;
+    private static final int FI_EHOSTUNREACH = (int) 113L;
     /**
      * {@snippet lang=c :
      * #define FI_EHOSTUNREACH 113
@@ -4568,7 +4500,7 @@ public class fabric_h {
     public static int FI_EHOSTUNREACH() {
         return FI_EHOSTUNREACH;
     }
-    private static final int FI_EALREADY = (int)114L;
+    private static final int FI_EALREADY = (int) 114L;
     /**
      * {@snippet lang=c :
      * #define FI_EALREADY 114
@@ -4577,7 +4509,7 @@ public class fabric_h {
     public static int FI_EALREADY() {
         return FI_EALREADY;
     }
-    private static final int FI_EINPROGRESS = (int)115L;
+    private static final int FI_EINPROGRESS = (int) 115L;
     /**
      * {@snippet lang=c :
      * #define FI_EINPROGRESS 115
@@ -4586,7 +4518,7 @@ public class fabric_h {
     public static int FI_EINPROGRESS() {
         return FI_EINPROGRESS;
     }
-    private static final int FI_EREMOTEIO = (int)121L;
+    private static final int FI_EREMOTEIO = (int) 121L;
     /**
      * {@snippet lang=c :
      * #define FI_EREMOTEIO 121
@@ -4595,7 +4527,7 @@ public class fabric_h {
     public static int FI_EREMOTEIO() {
         return FI_EREMOTEIO;
     }
-    private static final int FI_ECANCELED = (int)125L;
+    private static final int FI_ECANCELED = (int) 125L;
     /**
      * {@snippet lang=c :
      * #define FI_ECANCELED 125
@@ -4604,7 +4536,7 @@ public class fabric_h {
     public static int FI_ECANCELED() {
         return FI_ECANCELED;
     }
-    private static final int FI_EKEYREJECTED = (int)129L;
+    private static final int FI_EKEYREJECTED = (int) 129L;
     /**
      * {@snippet lang=c :
      * #define FI_EKEYREJECTED 129
@@ -5108,7 +5040,7 @@ public class fabric_h {
     public static long FI_AV_AUTH_KEY() {
         return FI_AV_AUTH_KEY;
     }
-    private static final int FI_MR_UNSPEC = (int)0L;
+    private static final int FI_MR_UNSPEC = (int) 0L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_UNSPEC 0
@@ -5117,7 +5049,7 @@ public class fabric_h {
     public static int FI_MR_UNSPEC() {
         return FI_MR_UNSPEC;
     }
-    private static final int FI_MR_BASIC = (int)1L;
+    private static final int FI_MR_BASIC = (int) 1L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_BASIC 1
@@ -5126,7 +5058,7 @@ public class fabric_h {
     public static int FI_MR_BASIC() {
         return FI_MR_BASIC;
     }
-    private static final int FI_MR_SCALABLE = (int)2L;
+    private static final int FI_MR_SCALABLE = (int) 2L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_SCALABLE 2
@@ -5135,7 +5067,7 @@ public class fabric_h {
     public static int FI_MR_SCALABLE() {
         return FI_MR_SCALABLE;
     }
-    private static final int FI_MR_LOCAL = (int)4L;
+    private static final int FI_MR_LOCAL = (int) 4L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_LOCAL 4
@@ -5144,7 +5076,7 @@ public class fabric_h {
     public static int FI_MR_LOCAL() {
         return FI_MR_LOCAL;
     }
-    private static final int FI_MR_RAW = (int)8L;
+    private static final int FI_MR_RAW = (int) 8L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_RAW 8
@@ -5153,7 +5085,7 @@ public class fabric_h {
     public static int FI_MR_RAW() {
         return FI_MR_RAW;
     }
-    private static final int FI_MR_VIRT_ADDR = (int)16L;
+    private static final int FI_MR_VIRT_ADDR = (int) 16L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_VIRT_ADDR 16
@@ -5162,7 +5094,7 @@ public class fabric_h {
     public static int FI_MR_VIRT_ADDR() {
         return FI_MR_VIRT_ADDR;
     }
-    private static final int FI_MR_ALLOCATED = (int)32L;
+    private static final int FI_MR_ALLOCATED = (int) 32L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_ALLOCATED 32
@@ -5171,7 +5103,7 @@ public class fabric_h {
     public static int FI_MR_ALLOCATED() {
         return FI_MR_ALLOCATED;
     }
-    private static final int FI_MR_PROV_KEY = (int)64L;
+    private static final int FI_MR_PROV_KEY = (int) 64L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_PROV_KEY 64
@@ -5180,7 +5112,7 @@ public class fabric_h {
     public static int FI_MR_PROV_KEY() {
         return FI_MR_PROV_KEY;
     }
-    private static final int FI_MR_MMU_NOTIFY = (int)128L;
+    private static final int FI_MR_MMU_NOTIFY = (int) 128L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_MMU_NOTIFY 128
@@ -5189,7 +5121,7 @@ public class fabric_h {
     public static int FI_MR_MMU_NOTIFY() {
         return FI_MR_MMU_NOTIFY;
     }
-    private static final int FI_MR_RMA_EVENT = (int)256L;
+    private static final int FI_MR_RMA_EVENT = (int) 256L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_RMA_EVENT 256
@@ -5198,7 +5130,7 @@ public class fabric_h {
     public static int FI_MR_RMA_EVENT() {
         return FI_MR_RMA_EVENT;
     }
-    private static final int FI_MR_ENDPOINT = (int)512L;
+    private static final int FI_MR_ENDPOINT = (int) 512L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_ENDPOINT 512
@@ -5207,7 +5139,7 @@ public class fabric_h {
     public static int FI_MR_ENDPOINT() {
         return FI_MR_ENDPOINT;
     }
-    private static final int FI_MR_HMEM = (int)1024L;
+    private static final int FI_MR_HMEM = (int) 1024L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_HMEM 1024
@@ -5216,7 +5148,7 @@ public class fabric_h {
     public static int FI_MR_HMEM() {
         return FI_MR_HMEM;
     }
-    private static final int FI_MR_COLLECTIVE = (int)2048L;
+    private static final int FI_MR_COLLECTIVE = (int) 2048L;
     /**
      * {@snippet lang=c :
      * #define FI_MR_COLLECTIVE 2048
@@ -5315,7 +5247,7 @@ public class fabric_h {
     public static long FI_ORDER_SAS() {
         return FI_ORDER_SAS;
     }
-    private static final int FI_ORDER_STRICT = (int)511L;
+    private static final int FI_ORDER_STRICT = (int) 511L;
     /**
      * {@snippet lang=c :
      * #define FI_ORDER_STRICT 511
@@ -5495,7 +5427,7 @@ public class fabric_h {
     public static long FI_RESTRICTED_COMP() {
         return FI_RESTRICTED_COMP;
     }
-    private static final int FI_EP_SOCK_STREAM = (int)0L;
+    private static final int FI_EP_SOCK_STREAM = (int) 0L;
     /**
      * {@snippet lang=c :
      * #define FI_EP_SOCK_STREAM 0
@@ -5655,8 +5587,8 @@ public class fabric_h {
      */
     public static MemorySegment FI_SET_OPS_HMEM_OVERRIDE() {
         class Holder {
-            static final MemorySegment FI_SET_OPS_HMEM_OVERRIDE
-                = fabric_h.LIBRARY_ARENA.allocateFrom("hmem_override_ops");
+            static final MemorySegment FI_SET_OPS_HMEM_OVERRIDE = fabric_h.LIBRARY_ARENA
+                    .allocateFrom("hmem_override_ops");
         }
         return Holder.FI_SET_OPS_HMEM_OVERRIDE;
     }
@@ -5712,8 +5644,7 @@ public class fabric_h {
      */
     public static MemorySegment FI_LIB_EXTENSION() {
         class Holder {
-            static final MemorySegment FI_LIB_EXTENSION
-                = fabric_h.LIBRARY_ARENA.allocateFrom("fi");
+            static final MemorySegment FI_LIB_EXTENSION = fabric_h.LIBRARY_ARENA.allocateFrom("fi");
         }
         return Holder.FI_LIB_EXTENSION;
     }
@@ -5724,12 +5655,11 @@ public class fabric_h {
      */
     public static MemorySegment FI_LIB_SUFFIX() {
         class Holder {
-            static final MemorySegment FI_LIB_SUFFIX
-                = fabric_h.LIBRARY_ARENA.allocateFrom("fi.so");
+            static final MemorySegment FI_LIB_SUFFIX = fabric_h.LIBRARY_ARENA.allocateFrom("fi.so");
         }
         return Holder.FI_LIB_SUFFIX;
     }
-    private static final int FI_PROV_SPECIFIC_EFA = (int)251265024L;
+    private static final int FI_PROV_SPECIFIC_EFA = (int) 251265024L;
     /**
      * {@snippet lang=c :
      * #define FI_PROV_SPECIFIC_EFA 251265024
@@ -5738,7 +5668,7 @@ public class fabric_h {
     public static int FI_PROV_SPECIFIC_EFA() {
         return FI_PROV_SPECIFIC_EFA;
     }
-    private static final int FI_PROV_SPECIFIC_TCP = (int)130744320L;
+    private static final int FI_PROV_SPECIFIC_TCP = (int) 130744320L;
     /**
      * {@snippet lang=c :
      * #define FI_PROV_SPECIFIC_TCP 130744320
@@ -5763,8 +5693,7 @@ public class fabric_h {
      */
     public static MemorySegment FI_EFA_DOMAIN_OPS() {
         class Holder {
-            static final MemorySegment FI_EFA_DOMAIN_OPS
-                = fabric_h.LIBRARY_ARENA.allocateFrom("efa domain ops");
+            static final MemorySegment FI_EFA_DOMAIN_OPS = fabric_h.LIBRARY_ARENA.allocateFrom("efa domain ops");
         }
         return Holder.FI_EFA_DOMAIN_OPS;
     }
@@ -5778,4 +5707,3 @@ public class fabric_h {
         return FI_PSM2_DISCONNECT;
     }
 }
-

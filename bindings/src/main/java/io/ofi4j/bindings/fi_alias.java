@@ -26,10 +26,8 @@ public class fi_alias {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("fid"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_alias");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("fid"), fabric_h.C_LONG.withName("flags")).withName("fi_alias");
 
     /**
      * The layout of this struct
@@ -38,7 +36,7 @@ public class fi_alias {
         return $LAYOUT;
     }
 
-    private static final AddressLayout fid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fid"));
+    private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -82,7 +80,7 @@ public class fi_alias {
         struct.set(fid$LAYOUT, fid$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -137,7 +135,9 @@ public class fi_alias {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +166,8 @@ public class fi_alias {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_atomic_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("count"),
-        fabric_h.C_LONG.withName("size")
-    ).withName("fi_atomic_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("count"), fabric_h.C_LONG.withName("size"))
+            .withName("fi_atomic_attr");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_atomic_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_atomic_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_atomic_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_atomic_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

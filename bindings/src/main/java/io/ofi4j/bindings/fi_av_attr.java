@@ -31,15 +31,10 @@ public class fi_av_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("type"),
-        fabric_h.C_INT.withName("rx_ctx_bits"),
-        fabric_h.C_LONG.withName("count"),
-        fabric_h.C_LONG.withName("ep_per_node"),
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_POINTER.withName("map_addr"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_av_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("type"),
+            fabric_h.C_INT.withName("rx_ctx_bits"), fabric_h.C_LONG.withName("count"),
+            fabric_h.C_LONG.withName("ep_per_node"), fabric_h.C_POINTER.withName("name"),
+            fabric_h.C_POINTER.withName("map_addr"), fabric_h.C_LONG.withName("flags")).withName("fi_av_attr");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_av_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -92,7 +87,7 @@ public class fi_av_attr {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final OfInt rx_ctx_bits$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rx_ctx_bits"));
+    private static final OfInt rx_ctx_bits$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rx_ctx_bits"));
 
     /**
      * Layout for field:
@@ -136,7 +131,7 @@ public class fi_av_attr {
         struct.set(rx_ctx_bits$LAYOUT, rx_ctx_bits$OFFSET, fieldValue);
     }
 
-    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -180,7 +175,7 @@ public class fi_av_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong ep_per_node$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ep_per_node"));
+    private static final OfLong ep_per_node$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ep_per_node"));
 
     /**
      * Layout for field:
@@ -224,7 +219,7 @@ public class fi_av_attr {
         struct.set(ep_per_node$LAYOUT, ep_per_node$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -268,7 +263,7 @@ public class fi_av_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout map_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("map_addr"));
+    private static final AddressLayout map_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("map_addr"));
 
     /**
      * Layout for field:
@@ -312,7 +307,7 @@ public class fi_av_attr {
         struct.set(map_addr$LAYOUT, map_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -367,7 +362,9 @@ public class fi_av_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -396,8 +393,8 @@ public class fi_av_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -31,15 +31,10 @@ public class fi_av_set_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("count"),
-        fabric_h.C_LONG.withName("start_addr"),
-        fabric_h.C_LONG.withName("end_addr"),
-        fabric_h.C_LONG.withName("stride"),
-        fabric_h.C_LONG.withName("comm_key_size"),
-        fabric_h.C_POINTER.withName("comm_key"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_av_set_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("count"),
+            fabric_h.C_LONG.withName("start_addr"), fabric_h.C_LONG.withName("end_addr"),
+            fabric_h.C_LONG.withName("stride"), fabric_h.C_LONG.withName("comm_key_size"),
+            fabric_h.C_POINTER.withName("comm_key"), fabric_h.C_LONG.withName("flags")).withName("fi_av_set_attr");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_av_set_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -92,7 +87,7 @@ public class fi_av_set_attr {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfLong start_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("start_addr"));
+    private static final OfLong start_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("start_addr"));
 
     /**
      * Layout for field:
@@ -136,7 +131,7 @@ public class fi_av_set_attr {
         struct.set(start_addr$LAYOUT, start_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong end_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("end_addr"));
+    private static final OfLong end_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("end_addr"));
 
     /**
      * Layout for field:
@@ -180,7 +175,7 @@ public class fi_av_set_attr {
         struct.set(end_addr$LAYOUT, end_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong stride$LAYOUT = (OfLong)$LAYOUT.select(groupElement("stride"));
+    private static final OfLong stride$LAYOUT = (OfLong) $LAYOUT.select(groupElement("stride"));
 
     /**
      * Layout for field:
@@ -224,7 +219,7 @@ public class fi_av_set_attr {
         struct.set(stride$LAYOUT, stride$OFFSET, fieldValue);
     }
 
-    private static final OfLong comm_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comm_key_size"));
+    private static final OfLong comm_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comm_key_size"));
 
     /**
      * Layout for field:
@@ -268,7 +263,7 @@ public class fi_av_set_attr {
         struct.set(comm_key_size$LAYOUT, comm_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout comm_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("comm_key"));
+    private static final AddressLayout comm_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("comm_key"));
 
     /**
      * Layout for field:
@@ -312,7 +307,7 @@ public class fi_av_set_attr {
         struct.set(comm_key$LAYOUT, comm_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -367,7 +362,9 @@ public class fi_av_set_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -396,8 +393,8 @@ public class fi_av_set_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

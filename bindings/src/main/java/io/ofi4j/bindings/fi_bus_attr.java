@@ -28,11 +28,8 @@ public class fi_bus_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("bus_type"),
-        fi_bus_attr.attr.layout().withName("attr"),
-        MemoryLayout.paddingLayout(2)
-    ).withName("fi_bus_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("bus_type"),
+            fi_bus_attr.attr.layout().withName("attr"), MemoryLayout.paddingLayout(2)).withName("fi_bus_attr");
 
     /**
      * The layout of this struct
@@ -41,7 +38,7 @@ public class fi_bus_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt bus_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("bus_type"));
+    private static final OfInt bus_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("bus_type"));
 
     /**
      * Layout for field:
@@ -98,9 +95,8 @@ public class fi_bus_attr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fi_pci_attr.layout().withName("pci")
-        ).withName("$anon$511:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fi_pci_attr.layout().withName("pci"))
+                .withName("$anon$511:2");
 
         /**
          * The layout of this union
@@ -109,7 +105,7 @@ public class fi_bus_attr {
             return $LAYOUT;
         }
 
-        private static final GroupLayout pci$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("pci"));
+        private static final GroupLayout pci$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("pci"));
 
         /**
          * Layout for field:
@@ -164,7 +160,9 @@ public class fi_bus_attr {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -193,12 +191,13 @@ public class fi_bus_attr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("attr"));
+    private static final GroupLayout attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("attr"));
 
     /**
      * Layout for field:
@@ -261,7 +260,9 @@ public class fi_bus_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -290,8 +291,8 @@ public class fi_bus_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,12 +28,10 @@ public class fi_cntr_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("events"),
-        fabric_h.C_INT.withName("wait_obj"),
-        fabric_h.C_POINTER.withName("wait_set"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_cntr_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_INT.withName("events"), fabric_h.C_INT.withName("wait_obj"),
+                    fabric_h.C_POINTER.withName("wait_set"), fabric_h.C_LONG.withName("flags"))
+            .withName("fi_cntr_attr");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_cntr_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt events$LAYOUT = (OfInt)$LAYOUT.select(groupElement("events"));
+    private static final OfInt events$LAYOUT = (OfInt) $LAYOUT.select(groupElement("events"));
 
     /**
      * Layout for field:
@@ -86,7 +84,7 @@ public class fi_cntr_attr {
         struct.set(events$LAYOUT, events$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -130,7 +128,7 @@ public class fi_cntr_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -174,7 +172,7 @@ public class fi_cntr_attr {
         struct.set(wait_set$LAYOUT, wait_set$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -229,7 +227,9 @@ public class fi_cntr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -258,8 +258,8 @@ public class fi_cntr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_collective_addr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("set"),
-        fabric_h.C_LONG.withName("coll_addr")
-    ).withName("fi_collective_addr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("set"), fabric_h.C_LONG.withName("coll_addr"))
+            .withName("fi_collective_addr");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_collective_addr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set"));
+    private static final AddressLayout set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_collective_addr {
         struct.set(set$LAYOUT, set$OFFSET, fieldValue);
     }
 
-    private static final OfLong coll_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("coll_addr"));
+    private static final OfLong coll_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("coll_addr"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_collective_addr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_collective_addr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -29,13 +29,9 @@ public class fi_collective_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("op"),
-        fabric_h.C_INT.withName("datatype"),
-        fi_atomic_attr.layout().withName("datatype_attr"),
-        fabric_h.C_LONG.withName("max_members"),
-        fabric_h.C_LONG.withName("mode")
-    ).withName("fi_collective_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("op"),
+            fabric_h.C_INT.withName("datatype"), fi_atomic_attr.layout().withName("datatype_attr"),
+            fabric_h.C_LONG.withName("max_members"), fabric_h.C_LONG.withName("mode")).withName("fi_collective_attr");
 
     /**
      * The layout of this struct
@@ -44,7 +40,7 @@ public class fi_collective_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -88,7 +84,7 @@ public class fi_collective_attr {
         struct.set(op$LAYOUT, op$OFFSET, fieldValue);
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -132,7 +128,7 @@ public class fi_collective_attr {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout datatype_attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("datatype_attr"));
+    private static final GroupLayout datatype_attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("datatype_attr"));
 
     /**
      * Layout for field:
@@ -176,7 +172,7 @@ public class fi_collective_attr {
         MemorySegment.copy(fieldValue, 0L, struct, datatype_attr$OFFSET, datatype_attr$LAYOUT.byteSize());
     }
 
-    private static final OfLong max_members$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_members"));
+    private static final OfLong max_members$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_members"));
 
     /**
      * Layout for field:
@@ -220,7 +216,7 @@ public class fi_collective_attr {
         struct.set(max_members$LAYOUT, max_members$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -275,7 +271,9 @@ public class fi_collective_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +302,8 @@ public class fi_collective_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

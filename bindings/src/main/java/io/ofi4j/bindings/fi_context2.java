@@ -25,9 +25,9 @@ public class fi_context2 {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        MemoryLayout.sequenceLayout(8, fabric_h.C_POINTER).withName("internal")
-    ).withName("fi_context2");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(MemoryLayout.sequenceLayout(8, fabric_h.C_POINTER).withName("internal"))
+            .withName("fi_context2");
 
     /**
      * The layout of this struct
@@ -36,7 +36,7 @@ public class fi_context2 {
         return $LAYOUT;
     }
 
-    private static final SequenceLayout internal$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("internal"));
+    private static final SequenceLayout internal$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("internal"));
 
     /**
      * Layout for field:
@@ -80,7 +80,7 @@ public class fi_context2 {
         MemorySegment.copy(fieldValue, 0L, struct, internal$OFFSET, internal$LAYOUT.byteSize());
     }
 
-    private static long[] internal$DIMS = { 8 };
+    private static long[] internal$DIMS = {8};
 
     /**
      * Dimensions for array field:
@@ -100,7 +100,7 @@ public class fi_context2 {
      * }
      */
     public static MemorySegment internal(MemorySegment struct, long index0) {
-        return (MemorySegment)internal$ELEM_HANDLE.get(struct, 0L, index0);
+        return (MemorySegment) internal$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -124,7 +124,9 @@ public class fi_context2 {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -153,8 +155,8 @@ public class fi_context2 {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

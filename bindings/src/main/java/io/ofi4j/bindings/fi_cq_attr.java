@@ -31,15 +31,10 @@ public class fi_cq_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_INT.withName("format"),
-        fabric_h.C_INT.withName("wait_obj"),
-        fabric_h.C_INT.withName("signaling_vector"),
-        fabric_h.C_INT.withName("wait_cond"),
-        fabric_h.C_POINTER.withName("wait_set")
-    ).withName("fi_cq_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_INT.withName("format"), fabric_h.C_INT.withName("wait_obj"),
+            fabric_h.C_INT.withName("signaling_vector"), fabric_h.C_INT.withName("wait_cond"),
+            fabric_h.C_POINTER.withName("wait_set")).withName("fi_cq_attr");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_cq_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -92,7 +87,7 @@ public class fi_cq_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -136,7 +131,7 @@ public class fi_cq_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt format$LAYOUT = (OfInt)$LAYOUT.select(groupElement("format"));
+    private static final OfInt format$LAYOUT = (OfInt) $LAYOUT.select(groupElement("format"));
 
     /**
      * Layout for field:
@@ -180,7 +175,7 @@ public class fi_cq_attr {
         struct.set(format$LAYOUT, format$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -224,7 +219,7 @@ public class fi_cq_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfInt signaling_vector$LAYOUT = (OfInt)$LAYOUT.select(groupElement("signaling_vector"));
+    private static final OfInt signaling_vector$LAYOUT = (OfInt) $LAYOUT.select(groupElement("signaling_vector"));
 
     /**
      * Layout for field:
@@ -268,7 +263,7 @@ public class fi_cq_attr {
         struct.set(signaling_vector$LAYOUT, signaling_vector$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_cond$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_cond"));
+    private static final OfInt wait_cond$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_cond"));
 
     /**
      * Layout for field:
@@ -312,7 +307,7 @@ public class fi_cq_attr {
         struct.set(wait_cond$LAYOUT, wait_cond$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -367,7 +362,9 @@ public class fi_cq_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -396,8 +393,8 @@ public class fi_cq_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -29,13 +29,9 @@ public class fi_cq_data_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("op_context"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_LONG.withName("len"),
-        fabric_h.C_POINTER.withName("buf"),
-        fabric_h.C_LONG.withName("data")
-    ).withName("fi_cq_data_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
+            fabric_h.C_LONG.withName("data")).withName("fi_cq_data_entry");
 
     /**
      * The layout of this struct
@@ -44,7 +40,7 @@ public class fi_cq_data_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -88,7 +84,7 @@ public class fi_cq_data_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -132,7 +128,7 @@ public class fi_cq_data_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -176,7 +172,7 @@ public class fi_cq_data_entry {
         struct.set(len$LAYOUT, len$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -220,7 +216,7 @@ public class fi_cq_data_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -275,7 +271,9 @@ public class fi_cq_data_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +302,8 @@ public class fi_cq_data_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -25,9 +25,8 @@ public class fi_cq_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("op_context")
-    ).withName("fi_cq_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"))
+            .withName("fi_cq_entry");
 
     /**
      * The layout of this struct
@@ -36,7 +35,7 @@ public class fi_cq_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -91,7 +90,9 @@ public class fi_cq_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -120,8 +121,8 @@ public class fi_cq_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -36,20 +36,12 @@ public class fi_cq_err_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("op_context"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_LONG.withName("len"),
-        fabric_h.C_POINTER.withName("buf"),
-        fabric_h.C_LONG.withName("data"),
-        fabric_h.C_LONG.withName("tag"),
-        fabric_h.C_LONG.withName("olen"),
-        fabric_h.C_INT.withName("err"),
-        fabric_h.C_INT.withName("prov_errno"),
-        fabric_h.C_POINTER.withName("err_data"),
-        fabric_h.C_LONG.withName("err_data_size"),
-        fabric_h.C_LONG.withName("src_addr")
-    ).withName("fi_cq_err_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
+            fabric_h.C_LONG.withName("data"), fabric_h.C_LONG.withName("tag"), fabric_h.C_LONG.withName("olen"),
+            fabric_h.C_INT.withName("err"), fabric_h.C_INT.withName("prov_errno"),
+            fabric_h.C_POINTER.withName("err_data"), fabric_h.C_LONG.withName("err_data_size"),
+            fabric_h.C_LONG.withName("src_addr")).withName("fi_cq_err_entry");
 
     /**
      * The layout of this struct
@@ -58,7 +50,7 @@ public class fi_cq_err_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -102,7 +94,7 @@ public class fi_cq_err_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -146,7 +138,7 @@ public class fi_cq_err_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -190,7 +182,7 @@ public class fi_cq_err_entry {
         struct.set(len$LAYOUT, len$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -234,7 +226,7 @@ public class fi_cq_err_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -278,7 +270,7 @@ public class fi_cq_err_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfLong tag$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tag"));
+    private static final OfLong tag$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tag"));
 
     /**
      * Layout for field:
@@ -322,7 +314,7 @@ public class fi_cq_err_entry {
         struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
     }
 
-    private static final OfLong olen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("olen"));
+    private static final OfLong olen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("olen"));
 
     /**
      * Layout for field:
@@ -366,7 +358,7 @@ public class fi_cq_err_entry {
         struct.set(olen$LAYOUT, olen$OFFSET, fieldValue);
     }
 
-    private static final OfInt err$LAYOUT = (OfInt)$LAYOUT.select(groupElement("err"));
+    private static final OfInt err$LAYOUT = (OfInt) $LAYOUT.select(groupElement("err"));
 
     /**
      * Layout for field:
@@ -410,7 +402,7 @@ public class fi_cq_err_entry {
         struct.set(err$LAYOUT, err$OFFSET, fieldValue);
     }
 
-    private static final OfInt prov_errno$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_errno"));
+    private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
 
     /**
      * Layout for field:
@@ -454,7 +446,7 @@ public class fi_cq_err_entry {
         struct.set(prov_errno$LAYOUT, prov_errno$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout err_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("err_data"));
+    private static final AddressLayout err_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("err_data"));
 
     /**
      * Layout for field:
@@ -498,7 +490,7 @@ public class fi_cq_err_entry {
         struct.set(err_data$LAYOUT, err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong err_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("err_data_size"));
+    private static final OfLong err_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("err_data_size"));
 
     /**
      * Layout for field:
@@ -542,7 +534,7 @@ public class fi_cq_err_entry {
         struct.set(err_data_size$LAYOUT, err_data_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addr"));
+    private static final OfLong src_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -597,7 +589,9 @@ public class fi_cq_err_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -626,8 +620,8 @@ public class fi_cq_err_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

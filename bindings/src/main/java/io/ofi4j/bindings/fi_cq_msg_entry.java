@@ -27,11 +27,8 @@ public class fi_cq_msg_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("op_context"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_LONG.withName("len")
-    ).withName("fi_cq_msg_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len")).withName("fi_cq_msg_entry");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fi_cq_msg_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fi_cq_msg_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fi_cq_msg_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fi_cq_msg_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fi_cq_msg_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -30,14 +30,9 @@ public class fi_cq_tagged_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("op_context"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_LONG.withName("len"),
-        fabric_h.C_POINTER.withName("buf"),
-        fabric_h.C_LONG.withName("data"),
-        fabric_h.C_LONG.withName("tag")
-    ).withName("fi_cq_tagged_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("op_context"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_LONG.withName("len"), fabric_h.C_POINTER.withName("buf"),
+            fabric_h.C_LONG.withName("data"), fabric_h.C_LONG.withName("tag")).withName("fi_cq_tagged_entry");
 
     /**
      * The layout of this struct
@@ -46,7 +41,7 @@ public class fi_cq_tagged_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout op_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("op_context"));
+    private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
     /**
      * Layout for field:
@@ -90,7 +85,7 @@ public class fi_cq_tagged_entry {
         struct.set(op_context$LAYOUT, op_context$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -134,7 +129,7 @@ public class fi_cq_tagged_entry {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -178,7 +173,7 @@ public class fi_cq_tagged_entry {
         struct.set(len$LAYOUT, len$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("buf"));
+    private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
     /**
      * Layout for field:
@@ -222,7 +217,7 @@ public class fi_cq_tagged_entry {
         struct.set(buf$LAYOUT, buf$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -266,7 +261,7 @@ public class fi_cq_tagged_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfLong tag$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tag"));
+    private static final OfLong tag$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tag"));
 
     /**
      * Layout for field:
@@ -321,7 +316,9 @@ public class fi_cq_tagged_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -350,8 +347,8 @@ public class fi_cq_tagged_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -38,15 +38,10 @@ public class fi_deferred_work {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fi_context2.layout().withName("context"),
-        fabric_h.C_LONG.withName("threshold"),
-        fabric_h.C_POINTER.withName("triggering_cntr"),
-        fabric_h.C_POINTER.withName("completion_cntr"),
-        fabric_h.C_INT.withName("op_type"),
-        MemoryLayout.paddingLayout(4),
-        fi_deferred_work.op.layout().withName("op")
-    ).withName("fi_deferred_work");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fi_context2.layout().withName("context"),
+            fabric_h.C_LONG.withName("threshold"), fabric_h.C_POINTER.withName("triggering_cntr"),
+            fabric_h.C_POINTER.withName("completion_cntr"), fabric_h.C_INT.withName("op_type"),
+            MemoryLayout.paddingLayout(4), fi_deferred_work.op.layout().withName("op")).withName("fi_deferred_work");
 
     /**
      * The layout of this struct
@@ -55,7 +50,7 @@ public class fi_deferred_work {
         return $LAYOUT;
     }
 
-    private static final GroupLayout context$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("context"));
+    private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -99,7 +94,7 @@ public class fi_deferred_work {
         MemorySegment.copy(fieldValue, 0L, struct, context$OFFSET, context$LAYOUT.byteSize());
     }
 
-    private static final OfLong threshold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("threshold"));
+    private static final OfLong threshold$LAYOUT = (OfLong) $LAYOUT.select(groupElement("threshold"));
 
     /**
      * Layout for field:
@@ -143,7 +138,8 @@ public class fi_deferred_work {
         struct.set(threshold$LAYOUT, threshold$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout triggering_cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("triggering_cntr"));
+    private static final AddressLayout triggering_cntr$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("triggering_cntr"));
 
     /**
      * Layout for field:
@@ -187,7 +183,8 @@ public class fi_deferred_work {
         struct.set(triggering_cntr$LAYOUT, triggering_cntr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout completion_cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("completion_cntr"));
+    private static final AddressLayout completion_cntr$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("completion_cntr"));
 
     /**
      * Layout for field:
@@ -231,7 +228,7 @@ public class fi_deferred_work {
         struct.set(completion_cntr$LAYOUT, completion_cntr$OFFSET, fieldValue);
     }
 
-    private static final OfInt op_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op_type"));
+    private static final OfInt op_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op_type"));
 
     /**
      * Layout for field:
@@ -294,15 +291,11 @@ public class fi_deferred_work {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fabric_h.C_POINTER.withName("msg"),
-            fabric_h.C_POINTER.withName("tagged"),
-            fabric_h.C_POINTER.withName("rma"),
-            fabric_h.C_POINTER.withName("atomic"),
-            fabric_h.C_POINTER.withName("fetch_atomic"),
-            fabric_h.C_POINTER.withName("compare_atomic"),
-            fabric_h.C_POINTER.withName("cntr")
-        ).withName("$anon$173:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_POINTER.withName("msg"),
+                fabric_h.C_POINTER.withName("tagged"), fabric_h.C_POINTER.withName("rma"),
+                fabric_h.C_POINTER.withName("atomic"), fabric_h.C_POINTER.withName("fetch_atomic"),
+                fabric_h.C_POINTER.withName("compare_atomic"), fabric_h.C_POINTER.withName("cntr"))
+                .withName("$anon$173:2");
 
         /**
          * The layout of this union
@@ -311,7 +304,7 @@ public class fi_deferred_work {
             return $LAYOUT;
         }
 
-        private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
+        private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
 
         /**
          * Layout for field:
@@ -355,7 +348,7 @@ public class fi_deferred_work {
             union.set(msg$LAYOUT, msg$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout tagged$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tagged"));
+        private static final AddressLayout tagged$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tagged"));
 
         /**
          * Layout for field:
@@ -399,7 +392,7 @@ public class fi_deferred_work {
             union.set(tagged$LAYOUT, tagged$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout rma$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma"));
+        private static final AddressLayout rma$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma"));
 
         /**
          * Layout for field:
@@ -443,7 +436,7 @@ public class fi_deferred_work {
             union.set(rma$LAYOUT, rma$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("atomic"));
+        private static final AddressLayout atomic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("atomic"));
 
         /**
          * Layout for field:
@@ -487,7 +480,8 @@ public class fi_deferred_work {
             union.set(atomic$LAYOUT, atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout fetch_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fetch_atomic"));
+        private static final AddressLayout fetch_atomic$LAYOUT = (AddressLayout) $LAYOUT
+                .select(groupElement("fetch_atomic"));
 
         /**
          * Layout for field:
@@ -531,7 +525,8 @@ public class fi_deferred_work {
             union.set(fetch_atomic$LAYOUT, fetch_atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout compare_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compare_atomic"));
+        private static final AddressLayout compare_atomic$LAYOUT = (AddressLayout) $LAYOUT
+                .select(groupElement("compare_atomic"));
 
         /**
          * Layout for field:
@@ -575,7 +570,7 @@ public class fi_deferred_work {
             union.set(compare_atomic$LAYOUT, compare_atomic$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
+        private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
 
         /**
          * Layout for field:
@@ -630,7 +625,9 @@ public class fi_deferred_work {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -659,12 +656,13 @@ public class fi_deferred_work {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout op$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("op"));
+    private static final GroupLayout op$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -751,7 +749,9 @@ public class fi_deferred_work {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -780,8 +780,8 @@ public class fi_deferred_work {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -30,14 +30,11 @@ public class fi_device_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_POINTER.withName("device_id"),
-        fabric_h.C_POINTER.withName("device_version"),
-        fabric_h.C_POINTER.withName("vendor_id"),
-        fabric_h.C_POINTER.withName("driver"),
-        fabric_h.C_POINTER.withName("firmware")
-    ).withName("fi_device_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("device_id"),
+                    fabric_h.C_POINTER.withName("device_version"), fabric_h.C_POINTER.withName("vendor_id"),
+                    fabric_h.C_POINTER.withName("driver"), fabric_h.C_POINTER.withName("firmware"))
+            .withName("fi_device_attr");
 
     /**
      * The layout of this struct
@@ -46,7 +43,7 @@ public class fi_device_attr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -90,7 +87,7 @@ public class fi_device_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout device_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_id"));
+    private static final AddressLayout device_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("device_id"));
 
     /**
      * Layout for field:
@@ -134,7 +131,8 @@ public class fi_device_attr {
         struct.set(device_id$LAYOUT, device_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout device_version$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_version"));
+    private static final AddressLayout device_version$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("device_version"));
 
     /**
      * Layout for field:
@@ -178,7 +176,7 @@ public class fi_device_attr {
         struct.set(device_version$LAYOUT, device_version$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout vendor_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("vendor_id"));
+    private static final AddressLayout vendor_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("vendor_id"));
 
     /**
      * Layout for field:
@@ -222,7 +220,7 @@ public class fi_device_attr {
         struct.set(vendor_id$LAYOUT, vendor_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout driver$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("driver"));
+    private static final AddressLayout driver$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("driver"));
 
     /**
      * Layout for field:
@@ -266,7 +264,7 @@ public class fi_device_attr {
         struct.set(driver$LAYOUT, driver$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout firmware$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("firmware"));
+    private static final AddressLayout firmware$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("firmware"));
 
     /**
      * Layout for field:
@@ -321,7 +319,9 @@ public class fi_device_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -350,8 +350,8 @@ public class fi_device_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -56,42 +56,24 @@ public class fi_domain_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("domain"),
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_INT.withName("threading"),
-        fabric_h.C_INT.withName("control_progress"),
-        MemoryLayout.unionLayout(
-            fabric_h.C_INT.withName("data_progress"),
-            fabric_h.C_INT.withName("progress")
-        ).withName("$anon$431:2"),
-        fabric_h.C_INT.withName("resource_mgmt"),
-        fabric_h.C_INT.withName("av_type"),
-        fabric_h.C_INT.withName("mr_mode"),
-        fabric_h.C_LONG.withName("mr_key_size"),
-        fabric_h.C_LONG.withName("cq_data_size"),
-        fabric_h.C_LONG.withName("cq_cnt"),
-        fabric_h.C_LONG.withName("ep_cnt"),
-        fabric_h.C_LONG.withName("tx_ctx_cnt"),
-        fabric_h.C_LONG.withName("rx_ctx_cnt"),
-        fabric_h.C_LONG.withName("max_ep_tx_ctx"),
-        fabric_h.C_LONG.withName("max_ep_rx_ctx"),
-        fabric_h.C_LONG.withName("max_ep_stx_ctx"),
-        fabric_h.C_LONG.withName("max_ep_srx_ctx"),
-        fabric_h.C_LONG.withName("cntr_cnt"),
-        fabric_h.C_LONG.withName("mr_iov_limit"),
-        fabric_h.C_LONG.withName("caps"),
-        fabric_h.C_LONG.withName("mode"),
-        fabric_h.C_POINTER.withName("auth_key"),
-        fabric_h.C_LONG.withName("auth_key_size"),
-        fabric_h.C_LONG.withName("max_err_data"),
-        fabric_h.C_LONG.withName("mr_cnt"),
-        fabric_h.C_INT.withName("tclass"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_LONG.withName("max_ep_auth_key"),
-        fabric_h.C_INT.withName("max_group_id"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("fi_domain_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("domain"),
+            fabric_h.C_POINTER.withName("name"), fabric_h.C_INT.withName("threading"),
+            fabric_h.C_INT.withName("control_progress"),
+            MemoryLayout.unionLayout(fabric_h.C_INT.withName("data_progress"), fabric_h.C_INT.withName("progress"))
+                    .withName("$anon$431:2"),
+            fabric_h.C_INT.withName("resource_mgmt"), fabric_h.C_INT.withName("av_type"),
+            fabric_h.C_INT.withName("mr_mode"), fabric_h.C_LONG.withName("mr_key_size"),
+            fabric_h.C_LONG.withName("cq_data_size"), fabric_h.C_LONG.withName("cq_cnt"),
+            fabric_h.C_LONG.withName("ep_cnt"), fabric_h.C_LONG.withName("tx_ctx_cnt"),
+            fabric_h.C_LONG.withName("rx_ctx_cnt"), fabric_h.C_LONG.withName("max_ep_tx_ctx"),
+            fabric_h.C_LONG.withName("max_ep_rx_ctx"), fabric_h.C_LONG.withName("max_ep_stx_ctx"),
+            fabric_h.C_LONG.withName("max_ep_srx_ctx"), fabric_h.C_LONG.withName("cntr_cnt"),
+            fabric_h.C_LONG.withName("mr_iov_limit"), fabric_h.C_LONG.withName("caps"),
+            fabric_h.C_LONG.withName("mode"), fabric_h.C_POINTER.withName("auth_key"),
+            fabric_h.C_LONG.withName("auth_key_size"), fabric_h.C_LONG.withName("max_err_data"),
+            fabric_h.C_LONG.withName("mr_cnt"), fabric_h.C_INT.withName("tclass"), MemoryLayout.paddingLayout(4),
+            fabric_h.C_LONG.withName("max_ep_auth_key"), fabric_h.C_INT.withName("max_group_id"),
+            MemoryLayout.paddingLayout(4)).withName("fi_domain_attr");
 
     /**
      * The layout of this struct
@@ -100,7 +82,7 @@ public class fi_domain_attr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout domain$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain"));
+    private static final AddressLayout domain$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain"));
 
     /**
      * Layout for field:
@@ -144,7 +126,7 @@ public class fi_domain_attr {
         struct.set(domain$LAYOUT, domain$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -188,7 +170,7 @@ public class fi_domain_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final OfInt threading$LAYOUT = (OfInt)$LAYOUT.select(groupElement("threading"));
+    private static final OfInt threading$LAYOUT = (OfInt) $LAYOUT.select(groupElement("threading"));
 
     /**
      * Layout for field:
@@ -232,7 +214,7 @@ public class fi_domain_attr {
         struct.set(threading$LAYOUT, threading$OFFSET, fieldValue);
     }
 
-    private static final OfInt control_progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("control_progress"));
+    private static final OfInt control_progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("control_progress"));
 
     /**
      * Layout for field:
@@ -276,7 +258,8 @@ public class fi_domain_attr {
         struct.set(control_progress$LAYOUT, control_progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt data_progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$431:2"), groupElement("data_progress"));
+    private static final OfInt data_progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$431:2"),
+            groupElement("data_progress"));
 
     /**
      * Layout for field:
@@ -288,7 +271,8 @@ public class fi_domain_attr {
         return data_progress$LAYOUT;
     }
 
-    private static final long data_progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"), groupElement("data_progress"));
+    private static final long data_progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
+            groupElement("data_progress"));
 
     /**
      * Offset for field:
@@ -320,7 +304,8 @@ public class fi_domain_attr {
         struct.set(data_progress$LAYOUT, data_progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt progress$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$431:2"), groupElement("progress"));
+    private static final OfInt progress$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$431:2"),
+            groupElement("progress"));
 
     /**
      * Layout for field:
@@ -332,7 +317,8 @@ public class fi_domain_attr {
         return progress$LAYOUT;
     }
 
-    private static final long progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"), groupElement("progress"));
+    private static final long progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
+            groupElement("progress"));
 
     /**
      * Offset for field:
@@ -364,7 +350,7 @@ public class fi_domain_attr {
         struct.set(progress$LAYOUT, progress$OFFSET, fieldValue);
     }
 
-    private static final OfInt resource_mgmt$LAYOUT = (OfInt)$LAYOUT.select(groupElement("resource_mgmt"));
+    private static final OfInt resource_mgmt$LAYOUT = (OfInt) $LAYOUT.select(groupElement("resource_mgmt"));
 
     /**
      * Layout for field:
@@ -408,7 +394,7 @@ public class fi_domain_attr {
         struct.set(resource_mgmt$LAYOUT, resource_mgmt$OFFSET, fieldValue);
     }
 
-    private static final OfInt av_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("av_type"));
+    private static final OfInt av_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("av_type"));
 
     /**
      * Layout for field:
@@ -452,7 +438,7 @@ public class fi_domain_attr {
         struct.set(av_type$LAYOUT, av_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt mr_mode$LAYOUT = (OfInt)$LAYOUT.select(groupElement("mr_mode"));
+    private static final OfInt mr_mode$LAYOUT = (OfInt) $LAYOUT.select(groupElement("mr_mode"));
 
     /**
      * Layout for field:
@@ -496,7 +482,7 @@ public class fi_domain_attr {
         struct.set(mr_mode$LAYOUT, mr_mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_key_size"));
+    private static final OfLong mr_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_key_size"));
 
     /**
      * Layout for field:
@@ -540,7 +526,7 @@ public class fi_domain_attr {
         struct.set(mr_key_size$LAYOUT, mr_key_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong cq_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cq_data_size"));
+    private static final OfLong cq_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cq_data_size"));
 
     /**
      * Layout for field:
@@ -584,7 +570,7 @@ public class fi_domain_attr {
         struct.set(cq_data_size$LAYOUT, cq_data_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong cq_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cq_cnt"));
+    private static final OfLong cq_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cq_cnt"));
 
     /**
      * Layout for field:
@@ -628,7 +614,7 @@ public class fi_domain_attr {
         struct.set(cq_cnt$LAYOUT, cq_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong ep_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("ep_cnt"));
+    private static final OfLong ep_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ep_cnt"));
 
     /**
      * Layout for field:
@@ -672,7 +658,7 @@ public class fi_domain_attr {
         struct.set(ep_cnt$LAYOUT, ep_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tx_ctx_cnt"));
+    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -716,7 +702,7 @@ public class fi_domain_attr {
         struct.set(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_ctx_cnt"));
+    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -760,7 +746,7 @@ public class fi_domain_attr {
         struct.set(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_tx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_tx_ctx"));
+    private static final OfLong max_ep_tx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_tx_ctx"));
 
     /**
      * Layout for field:
@@ -804,7 +790,7 @@ public class fi_domain_attr {
         struct.set(max_ep_tx_ctx$LAYOUT, max_ep_tx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_rx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_rx_ctx"));
+    private static final OfLong max_ep_rx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_rx_ctx"));
 
     /**
      * Layout for field:
@@ -848,7 +834,7 @@ public class fi_domain_attr {
         struct.set(max_ep_rx_ctx$LAYOUT, max_ep_rx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_stx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_stx_ctx"));
+    private static final OfLong max_ep_stx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_stx_ctx"));
 
     /**
      * Layout for field:
@@ -892,7 +878,7 @@ public class fi_domain_attr {
         struct.set(max_ep_stx_ctx$LAYOUT, max_ep_stx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_srx_ctx$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_srx_ctx"));
+    private static final OfLong max_ep_srx_ctx$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_srx_ctx"));
 
     /**
      * Layout for field:
@@ -936,7 +922,7 @@ public class fi_domain_attr {
         struct.set(max_ep_srx_ctx$LAYOUT, max_ep_srx_ctx$OFFSET, fieldValue);
     }
 
-    private static final OfLong cntr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("cntr_cnt"));
+    private static final OfLong cntr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("cntr_cnt"));
 
     /**
      * Layout for field:
@@ -980,7 +966,7 @@ public class fi_domain_attr {
         struct.set(cntr_cnt$LAYOUT, cntr_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_iov_limit"));
+    private static final OfLong mr_iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_iov_limit"));
 
     /**
      * Layout for field:
@@ -1024,7 +1010,7 @@ public class fi_domain_attr {
         struct.set(mr_iov_limit$LAYOUT, mr_iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -1068,7 +1054,7 @@ public class fi_domain_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -1112,7 +1098,7 @@ public class fi_domain_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -1156,7 +1142,7 @@ public class fi_domain_attr {
         struct.set(auth_key$LAYOUT, auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -1200,7 +1186,7 @@ public class fi_domain_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_err_data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_err_data"));
+    private static final OfLong max_err_data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_err_data"));
 
     /**
      * Layout for field:
@@ -1244,7 +1230,7 @@ public class fi_domain_attr {
         struct.set(max_err_data$LAYOUT, max_err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong mr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mr_cnt"));
+    private static final OfLong mr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mr_cnt"));
 
     /**
      * Layout for field:
@@ -1288,7 +1274,7 @@ public class fi_domain_attr {
         struct.set(mr_cnt$LAYOUT, mr_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfInt tclass$LAYOUT = (OfInt)$LAYOUT.select(groupElement("tclass"));
+    private static final OfInt tclass$LAYOUT = (OfInt) $LAYOUT.select(groupElement("tclass"));
 
     /**
      * Layout for field:
@@ -1332,7 +1318,7 @@ public class fi_domain_attr {
         struct.set(tclass$LAYOUT, tclass$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_ep_auth_key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_ep_auth_key"));
+    private static final OfLong max_ep_auth_key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_ep_auth_key"));
 
     /**
      * Layout for field:
@@ -1376,7 +1362,7 @@ public class fi_domain_attr {
         struct.set(max_ep_auth_key$LAYOUT, max_ep_auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_group_id$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_group_id"));
+    private static final OfInt max_group_id$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_group_id"));
 
     /**
      * Layout for field:
@@ -1431,7 +1417,9 @@ public class fi_domain_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1460,8 +1448,8 @@ public class fi_domain_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,12 +28,10 @@ public class fi_efa_mr_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_SHORT.withName("ic_id_validity"),
-        fabric_h.C_SHORT.withName("recv_ic_id"),
-        fabric_h.C_SHORT.withName("rdma_read_ic_id"),
-        fabric_h.C_SHORT.withName("rdma_recv_ic_id")
-    ).withName("fi_efa_mr_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_SHORT.withName("ic_id_validity"), fabric_h.C_SHORT.withName("recv_ic_id"),
+                    fabric_h.C_SHORT.withName("rdma_read_ic_id"), fabric_h.C_SHORT.withName("rdma_recv_ic_id"))
+            .withName("fi_efa_mr_attr");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_efa_mr_attr {
         return $LAYOUT;
     }
 
-    private static final OfShort ic_id_validity$LAYOUT = (OfShort)$LAYOUT.select(groupElement("ic_id_validity"));
+    private static final OfShort ic_id_validity$LAYOUT = (OfShort) $LAYOUT.select(groupElement("ic_id_validity"));
 
     /**
      * Layout for field:
@@ -86,7 +84,7 @@ public class fi_efa_mr_attr {
         struct.set(ic_id_validity$LAYOUT, ic_id_validity$OFFSET, fieldValue);
     }
 
-    private static final OfShort recv_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("recv_ic_id"));
+    private static final OfShort recv_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("recv_ic_id"));
 
     /**
      * Layout for field:
@@ -130,7 +128,7 @@ public class fi_efa_mr_attr {
         struct.set(recv_ic_id$LAYOUT, recv_ic_id$OFFSET, fieldValue);
     }
 
-    private static final OfShort rdma_read_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("rdma_read_ic_id"));
+    private static final OfShort rdma_read_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("rdma_read_ic_id"));
 
     /**
      * Layout for field:
@@ -174,7 +172,7 @@ public class fi_efa_mr_attr {
         struct.set(rdma_read_ic_id$LAYOUT, rdma_read_ic_id$OFFSET, fieldValue);
     }
 
-    private static final OfShort rdma_recv_ic_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("rdma_recv_ic_id"));
+    private static final OfShort rdma_recv_ic_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("rdma_recv_ic_id"));
 
     /**
      * Layout for field:
@@ -229,7 +227,9 @@ public class fi_efa_mr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -258,8 +258,8 @@ public class fi_efa_mr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -25,9 +25,8 @@ public class fi_efa_ops_domain {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("query_mr")
-    ).withName("fi_efa_ops_domain");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("query_mr"))
+            .withName("fi_efa_ops_domain");
 
     /**
      * The layout of this struct
@@ -54,11 +53,8 @@ public class fi_efa_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -82,7 +78,7 @@ public class fi_efa_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -91,7 +87,7 @@ public class fi_efa_ops_domain {
         }
     }
 
-    private static final AddressLayout query_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_mr"));
+    private static final AddressLayout query_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("query_mr"));
 
     /**
      * Layout for field:
@@ -146,7 +142,9 @@ public class fi_efa_ops_domain {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -175,8 +173,8 @@ public class fi_efa_ops_domain {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

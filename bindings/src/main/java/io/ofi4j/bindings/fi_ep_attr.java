@@ -37,22 +37,15 @@ public class fi_ep_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("type"),
-        fabric_h.C_INT.withName("protocol"),
-        fabric_h.C_INT.withName("protocol_version"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_LONG.withName("max_msg_size"),
-        fabric_h.C_LONG.withName("msg_prefix_size"),
-        fabric_h.C_LONG.withName("max_order_raw_size"),
-        fabric_h.C_LONG.withName("max_order_war_size"),
-        fabric_h.C_LONG.withName("max_order_waw_size"),
-        fabric_h.C_LONG.withName("mem_tag_format"),
-        fabric_h.C_LONG.withName("tx_ctx_cnt"),
-        fabric_h.C_LONG.withName("rx_ctx_cnt"),
-        fabric_h.C_LONG.withName("auth_key_size"),
-        fabric_h.C_POINTER.withName("auth_key")
-    ).withName("fi_ep_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_INT.withName("type"), fabric_h.C_INT.withName("protocol"),
+                    fabric_h.C_INT.withName("protocol_version"), MemoryLayout.paddingLayout(4),
+                    fabric_h.C_LONG.withName("max_msg_size"), fabric_h.C_LONG.withName("msg_prefix_size"),
+                    fabric_h.C_LONG.withName("max_order_raw_size"), fabric_h.C_LONG.withName("max_order_war_size"),
+                    fabric_h.C_LONG.withName("max_order_waw_size"), fabric_h.C_LONG.withName("mem_tag_format"),
+                    fabric_h.C_LONG.withName("tx_ctx_cnt"), fabric_h.C_LONG.withName("rx_ctx_cnt"),
+                    fabric_h.C_LONG.withName("auth_key_size"), fabric_h.C_POINTER.withName("auth_key"))
+            .withName("fi_ep_attr");
 
     /**
      * The layout of this struct
@@ -61,7 +54,7 @@ public class fi_ep_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -105,7 +98,7 @@ public class fi_ep_attr {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final OfInt protocol$LAYOUT = (OfInt)$LAYOUT.select(groupElement("protocol"));
+    private static final OfInt protocol$LAYOUT = (OfInt) $LAYOUT.select(groupElement("protocol"));
 
     /**
      * Layout for field:
@@ -149,7 +142,7 @@ public class fi_ep_attr {
         struct.set(protocol$LAYOUT, protocol$OFFSET, fieldValue);
     }
 
-    private static final OfInt protocol_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("protocol_version"));
+    private static final OfInt protocol_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("protocol_version"));
 
     /**
      * Layout for field:
@@ -193,7 +186,7 @@ public class fi_ep_attr {
         struct.set(protocol_version$LAYOUT, protocol_version$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_msg_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_msg_size"));
+    private static final OfLong max_msg_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_msg_size"));
 
     /**
      * Layout for field:
@@ -237,7 +230,7 @@ public class fi_ep_attr {
         struct.set(max_msg_size$LAYOUT, max_msg_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_prefix_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_prefix_size"));
+    private static final OfLong msg_prefix_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_prefix_size"));
 
     /**
      * Layout for field:
@@ -281,7 +274,7 @@ public class fi_ep_attr {
         struct.set(msg_prefix_size$LAYOUT, msg_prefix_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_raw_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_raw_size"));
+    private static final OfLong max_order_raw_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_raw_size"));
 
     /**
      * Layout for field:
@@ -325,7 +318,7 @@ public class fi_ep_attr {
         struct.set(max_order_raw_size$LAYOUT, max_order_raw_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_war_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_war_size"));
+    private static final OfLong max_order_war_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_war_size"));
 
     /**
      * Layout for field:
@@ -369,7 +362,7 @@ public class fi_ep_attr {
         struct.set(max_order_war_size$LAYOUT, max_order_war_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong max_order_waw_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("max_order_waw_size"));
+    private static final OfLong max_order_waw_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("max_order_waw_size"));
 
     /**
      * Layout for field:
@@ -413,7 +406,7 @@ public class fi_ep_attr {
         struct.set(max_order_waw_size$LAYOUT, max_order_waw_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong mem_tag_format$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mem_tag_format"));
+    private static final OfLong mem_tag_format$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mem_tag_format"));
 
     /**
      * Layout for field:
@@ -457,7 +450,7 @@ public class fi_ep_attr {
         struct.set(mem_tag_format$LAYOUT, mem_tag_format$OFFSET, fieldValue);
     }
 
-    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("tx_ctx_cnt"));
+    private static final OfLong tx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("tx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -501,7 +494,7 @@ public class fi_ep_attr {
         struct.set(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rx_ctx_cnt"));
+    private static final OfLong rx_ctx_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rx_ctx_cnt"));
 
     /**
      * Layout for field:
@@ -545,7 +538,7 @@ public class fi_ep_attr {
         struct.set(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -589,7 +582,7 @@ public class fi_ep_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -644,7 +637,9 @@ public class fi_ep_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -673,8 +668,8 @@ public class fi_ep_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

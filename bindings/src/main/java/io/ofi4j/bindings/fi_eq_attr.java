@@ -29,13 +29,10 @@ public class fi_eq_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_INT.withName("wait_obj"),
-        fabric_h.C_INT.withName("signaling_vector"),
-        fabric_h.C_POINTER.withName("wait_set")
-    ).withName("fi_eq_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_LONG.withName("flags"), fabric_h.C_INT.withName("wait_obj"),
+            fabric_h.C_INT.withName("signaling_vector"), fabric_h.C_POINTER.withName("wait_set"))
+            .withName("fi_eq_attr");
 
     /**
      * The layout of this struct
@@ -44,7 +41,7 @@ public class fi_eq_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -88,7 +85,7 @@ public class fi_eq_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -132,7 +129,7 @@ public class fi_eq_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -176,7 +173,7 @@ public class fi_eq_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfInt signaling_vector$LAYOUT = (OfInt)$LAYOUT.select(groupElement("signaling_vector"));
+    private static final OfInt signaling_vector$LAYOUT = (OfInt) $LAYOUT.select(groupElement("signaling_vector"));
 
     /**
      * Layout for field:
@@ -220,7 +217,7 @@ public class fi_eq_attr {
         struct.set(signaling_vector$LAYOUT, signaling_vector$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout wait_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_set"));
+    private static final AddressLayout wait_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_set"));
 
     /**
      * Layout for field:
@@ -275,7 +272,9 @@ public class fi_eq_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +303,8 @@ public class fi_eq_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -27,11 +27,9 @@ public class fi_eq_cm_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("fid"),
-        fabric_h.C_POINTER.withName("info"),
-        MemoryLayout.sequenceLayout(0, fabric_h.C_CHAR).withName("data")
-    ).withName("fi_eq_cm_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fid"),
+            fabric_h.C_POINTER.withName("info"), MemoryLayout.sequenceLayout(0, fabric_h.C_CHAR).withName("data"))
+            .withName("fi_eq_cm_entry");
 
     /**
      * The layout of this struct
@@ -40,7 +38,7 @@ public class fi_eq_cm_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout fid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fid"));
+    private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -84,7 +82,7 @@ public class fi_eq_cm_entry {
         struct.set(fid$LAYOUT, fid$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout info$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("info"));
+    private static final AddressLayout info$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("info"));
 
     /**
      * Layout for field:
@@ -128,7 +126,7 @@ public class fi_eq_cm_entry {
         struct.set(info$LAYOUT, info$OFFSET, fieldValue);
     }
 
-    private static final SequenceLayout data$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("data"));
+    private static final SequenceLayout data$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -183,7 +181,9 @@ public class fi_eq_cm_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +212,8 @@ public class fi_eq_cm_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -31,15 +31,10 @@ public class fi_eq_err_entry {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("fid"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_LONG.withName("data"),
-        fabric_h.C_INT.withName("err"),
-        fabric_h.C_INT.withName("prov_errno"),
-        fabric_h.C_POINTER.withName("err_data"),
-        fabric_h.C_LONG.withName("err_data_size")
-    ).withName("fi_eq_err_entry");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fid"),
+            fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"), fabric_h.C_INT.withName("err"),
+            fabric_h.C_INT.withName("prov_errno"), fabric_h.C_POINTER.withName("err_data"),
+            fabric_h.C_LONG.withName("err_data_size")).withName("fi_eq_err_entry");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_eq_err_entry {
         return $LAYOUT;
     }
 
-    private static final AddressLayout fid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fid"));
+    private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -92,7 +87,7 @@ public class fi_eq_err_entry {
         struct.set(fid$LAYOUT, fid$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -136,7 +131,7 @@ public class fi_eq_err_entry {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -180,7 +175,7 @@ public class fi_eq_err_entry {
         struct.set(data$LAYOUT, data$OFFSET, fieldValue);
     }
 
-    private static final OfInt err$LAYOUT = (OfInt)$LAYOUT.select(groupElement("err"));
+    private static final OfInt err$LAYOUT = (OfInt) $LAYOUT.select(groupElement("err"));
 
     /**
      * Layout for field:
@@ -224,7 +219,7 @@ public class fi_eq_err_entry {
         struct.set(err$LAYOUT, err$OFFSET, fieldValue);
     }
 
-    private static final OfInt prov_errno$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_errno"));
+    private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
 
     /**
      * Layout for field:
@@ -268,7 +263,7 @@ public class fi_eq_err_entry {
         struct.set(prov_errno$LAYOUT, prov_errno$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout err_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("err_data"));
+    private static final AddressLayout err_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("err_data"));
 
     /**
      * Layout for field:
@@ -312,7 +307,7 @@ public class fi_eq_err_entry {
         struct.set(err_data$LAYOUT, err_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong err_data_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("err_data_size"));
+    private static final OfLong err_data_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("err_data_size"));
 
     /**
      * Layout for field:
@@ -367,7 +362,9 @@ public class fi_eq_err_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -396,8 +393,8 @@ public class fi_eq_err_entry {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

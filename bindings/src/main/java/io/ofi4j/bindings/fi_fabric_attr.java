@@ -29,13 +29,9 @@ public class fi_fabric_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("fabric"),
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_POINTER.withName("prov_name"),
-        fabric_h.C_INT.withName("prov_version"),
-        fabric_h.C_INT.withName("api_version")
-    ).withName("fi_fabric_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("fabric"),
+            fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("prov_name"),
+            fabric_h.C_INT.withName("prov_version"), fabric_h.C_INT.withName("api_version")).withName("fi_fabric_attr");
 
     /**
      * The layout of this struct
@@ -44,7 +40,7 @@ public class fi_fabric_attr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout fabric$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric"));
+    private static final AddressLayout fabric$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric"));
 
     /**
      * Layout for field:
@@ -88,7 +84,7 @@ public class fi_fabric_attr {
         struct.set(fabric$LAYOUT, fabric$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -132,7 +128,7 @@ public class fi_fabric_attr {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout prov_name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("prov_name"));
+    private static final AddressLayout prov_name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("prov_name"));
 
     /**
      * Layout for field:
@@ -176,7 +172,7 @@ public class fi_fabric_attr {
         struct.set(prov_name$LAYOUT, prov_name$OFFSET, fieldValue);
     }
 
-    private static final OfInt prov_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("prov_version"));
+    private static final OfInt prov_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_version"));
 
     /**
      * Layout for field:
@@ -220,7 +216,7 @@ public class fi_fabric_attr {
         struct.set(prov_version$LAYOUT, prov_version$OFFSET, fieldValue);
     }
 
-    private static final OfInt api_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("api_version"));
+    private static final OfInt api_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("api_version"));
 
     /**
      * Layout for field:
@@ -275,7 +271,9 @@ public class fi_fabric_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +302,8 @@ public class fi_fabric_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

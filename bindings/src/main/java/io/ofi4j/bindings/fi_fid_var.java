@@ -26,11 +26,8 @@ public class fi_fid_var {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("name"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_POINTER.withName("val")
-    ).withName("fi_fid_var");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("name"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("val")).withName("fi_fid_var");
 
     /**
      * The layout of this struct
@@ -39,7 +36,7 @@ public class fi_fid_var {
         return $LAYOUT;
     }
 
-    private static final OfInt name$LAYOUT = (OfInt)$LAYOUT.select(groupElement("name"));
+    private static final OfInt name$LAYOUT = (OfInt) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -83,7 +80,7 @@ public class fi_fid_var {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout val$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("val"));
+    private static final AddressLayout val$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("val"));
 
     /**
      * Layout for field:
@@ -138,7 +135,9 @@ public class fi_fid_var {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -167,8 +166,8 @@ public class fi_fid_var {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

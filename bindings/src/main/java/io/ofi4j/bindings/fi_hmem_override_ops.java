@@ -27,11 +27,9 @@ public class fi_hmem_override_ops {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("copy_from_hmem_iov"),
-        fabric_h.C_POINTER.withName("copy_to_hmem_iov")
-    ).withName("fi_hmem_override_ops");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_POINTER.withName("copy_from_hmem_iov"), fabric_h.C_POINTER.withName("copy_to_hmem_iov"))
+            .withName("fi_hmem_override_ops");
 
     /**
      * The layout of this struct
@@ -40,7 +38,7 @@ public class fi_hmem_override_ops {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -102,16 +100,8 @@ public class fi_hmem_override_ops {
             long apply(MemorySegment _x0, long _x1, int _x2, long _x3, MemorySegment _x4, long _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -120,7 +110,8 @@ public class fi_hmem_override_ops {
             return $DESC;
         }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_from_hmem_iov.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_from_hmem_iov.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -135,7 +126,8 @@ public class fi_hmem_override_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, int _x2, long _x3, MemorySegment _x4, long _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, int _x2, long _x3,
+                MemorySegment _x4, long _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -144,7 +136,8 @@ public class fi_hmem_override_ops {
         }
     }
 
-    private static final AddressLayout copy_from_hmem_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("copy_from_hmem_iov"));
+    private static final AddressLayout copy_from_hmem_iov$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("copy_from_hmem_iov"));
 
     /**
      * Layout for field:
@@ -206,16 +199,9 @@ public class fi_hmem_override_ops {
             long apply(int _x0, long _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_INT,
+                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -224,7 +210,8 @@ public class fi_hmem_override_ops {
             return $DESC;
         }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_to_hmem_iov.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_to_hmem_iov.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -239,7 +226,8 @@ public class fi_hmem_override_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,int _x0, long _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr, int _x0, long _x1, MemorySegment _x2, long _x3, long _x4,
+                MemorySegment _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -248,7 +236,8 @@ public class fi_hmem_override_ops {
         }
     }
 
-    private static final AddressLayout copy_to_hmem_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("copy_to_hmem_iov"));
+    private static final AddressLayout copy_to_hmem_iov$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("copy_to_hmem_iov"));
 
     /**
      * Layout for field:
@@ -303,7 +292,9 @@ public class fi_hmem_override_ops {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -332,8 +323,8 @@ public class fi_hmem_override_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

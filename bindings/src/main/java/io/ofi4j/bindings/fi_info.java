@@ -39,24 +39,14 @@ public class fi_info {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("next"),
-        fabric_h.C_LONG.withName("caps"),
-        fabric_h.C_LONG.withName("mode"),
-        fabric_h.C_INT.withName("addr_format"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_LONG.withName("src_addrlen"),
-        fabric_h.C_LONG.withName("dest_addrlen"),
-        fabric_h.C_POINTER.withName("src_addr"),
-        fabric_h.C_POINTER.withName("dest_addr"),
-        fabric_h.C_POINTER.withName("handle"),
-        fabric_h.C_POINTER.withName("tx_attr"),
-        fabric_h.C_POINTER.withName("rx_attr"),
-        fabric_h.C_POINTER.withName("ep_attr"),
-        fabric_h.C_POINTER.withName("domain_attr"),
-        fabric_h.C_POINTER.withName("fabric_attr"),
-        fabric_h.C_POINTER.withName("nic")
-    ).withName("fi_info");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("next"),
+            fabric_h.C_LONG.withName("caps"), fabric_h.C_LONG.withName("mode"), fabric_h.C_INT.withName("addr_format"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("src_addrlen"),
+            fabric_h.C_LONG.withName("dest_addrlen"), fabric_h.C_POINTER.withName("src_addr"),
+            fabric_h.C_POINTER.withName("dest_addr"), fabric_h.C_POINTER.withName("handle"),
+            fabric_h.C_POINTER.withName("tx_attr"), fabric_h.C_POINTER.withName("rx_attr"),
+            fabric_h.C_POINTER.withName("ep_attr"), fabric_h.C_POINTER.withName("domain_attr"),
+            fabric_h.C_POINTER.withName("fabric_attr"), fabric_h.C_POINTER.withName("nic")).withName("fi_info");
 
     /**
      * The layout of this struct
@@ -65,7 +55,7 @@ public class fi_info {
         return $LAYOUT;
     }
 
-    private static final AddressLayout next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("next"));
+    private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -109,7 +99,7 @@ public class fi_info {
         struct.set(next$LAYOUT, next$OFFSET, fieldValue);
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -153,7 +143,7 @@ public class fi_info {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -197,7 +187,7 @@ public class fi_info {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfInt addr_format$LAYOUT = (OfInt)$LAYOUT.select(groupElement("addr_format"));
+    private static final OfInt addr_format$LAYOUT = (OfInt) $LAYOUT.select(groupElement("addr_format"));
 
     /**
      * Layout for field:
@@ -241,7 +231,7 @@ public class fi_info {
         struct.set(addr_format$LAYOUT, addr_format$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addrlen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addrlen"));
+    private static final OfLong src_addrlen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addrlen"));
 
     /**
      * Layout for field:
@@ -285,7 +275,7 @@ public class fi_info {
         struct.set(src_addrlen$LAYOUT, src_addrlen$OFFSET, fieldValue);
     }
 
-    private static final OfLong dest_addrlen$LAYOUT = (OfLong)$LAYOUT.select(groupElement("dest_addrlen"));
+    private static final OfLong dest_addrlen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("dest_addrlen"));
 
     /**
      * Layout for field:
@@ -329,7 +319,7 @@ public class fi_info {
         struct.set(dest_addrlen$LAYOUT, dest_addrlen$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout src_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("src_addr"));
+    private static final AddressLayout src_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -373,7 +363,7 @@ public class fi_info {
         struct.set(src_addr$LAYOUT, src_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout dest_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dest_addr"));
+    private static final AddressLayout dest_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("dest_addr"));
 
     /**
      * Layout for field:
@@ -417,7 +407,7 @@ public class fi_info {
         struct.set(dest_addr$LAYOUT, dest_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout handle$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("handle"));
+    private static final AddressLayout handle$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -461,7 +451,7 @@ public class fi_info {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout tx_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_attr"));
+    private static final AddressLayout tx_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tx_attr"));
 
     /**
      * Layout for field:
@@ -505,7 +495,7 @@ public class fi_info {
         struct.set(tx_attr$LAYOUT, tx_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rx_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_attr"));
+    private static final AddressLayout rx_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rx_attr"));
 
     /**
      * Layout for field:
@@ -549,7 +539,7 @@ public class fi_info {
         struct.set(rx_attr$LAYOUT, rx_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout ep_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep_attr"));
+    private static final AddressLayout ep_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep_attr"));
 
     /**
      * Layout for field:
@@ -593,7 +583,7 @@ public class fi_info {
         struct.set(ep_attr$LAYOUT, ep_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout domain_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain_attr"));
+    private static final AddressLayout domain_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain_attr"));
 
     /**
      * Layout for field:
@@ -637,7 +627,7 @@ public class fi_info {
         struct.set(domain_attr$LAYOUT, domain_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout fabric_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric_attr"));
+    private static final AddressLayout fabric_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric_attr"));
 
     /**
      * Layout for field:
@@ -681,7 +671,7 @@ public class fi_info {
         struct.set(fabric_attr$LAYOUT, fabric_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout nic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("nic"));
+    private static final AddressLayout nic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("nic"));
 
     /**
      * Layout for field:
@@ -736,7 +726,9 @@ public class fi_info {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -765,8 +757,8 @@ public class fi_info {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,8 @@ public class fi_ioc {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("addr"),
-        fabric_h.C_LONG.withName("count")
-    ).withName("fi_ioc");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("addr"), fabric_h.C_LONG.withName("count")).withName("fi_ioc");
 
     /**
      * The layout of this struct
@@ -38,7 +36,7 @@ public class fi_ioc {
         return $LAYOUT;
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -82,7 +80,7 @@ public class fi_ioc {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("count"));
+    private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -137,7 +135,9 @@ public class fi_ioc {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +166,8 @@ public class fi_ioc {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -29,14 +29,9 @@ public class fi_link_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("address"),
-        fabric_h.C_LONG.withName("mtu"),
-        fabric_h.C_LONG.withName("speed"),
-        fabric_h.C_INT.withName("state"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_POINTER.withName("network_type")
-    ).withName("fi_link_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("address"),
+            fabric_h.C_LONG.withName("mtu"), fabric_h.C_LONG.withName("speed"), fabric_h.C_INT.withName("state"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("network_type")).withName("fi_link_attr");
 
     /**
      * The layout of this struct
@@ -45,7 +40,7 @@ public class fi_link_attr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout address$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("address"));
+    private static final AddressLayout address$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("address"));
 
     /**
      * Layout for field:
@@ -89,7 +84,7 @@ public class fi_link_attr {
         struct.set(address$LAYOUT, address$OFFSET, fieldValue);
     }
 
-    private static final OfLong mtu$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mtu"));
+    private static final OfLong mtu$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mtu"));
 
     /**
      * Layout for field:
@@ -133,7 +128,7 @@ public class fi_link_attr {
         struct.set(mtu$LAYOUT, mtu$OFFSET, fieldValue);
     }
 
-    private static final OfLong speed$LAYOUT = (OfLong)$LAYOUT.select(groupElement("speed"));
+    private static final OfLong speed$LAYOUT = (OfLong) $LAYOUT.select(groupElement("speed"));
 
     /**
      * Layout for field:
@@ -177,7 +172,7 @@ public class fi_link_attr {
         struct.set(speed$LAYOUT, speed$OFFSET, fieldValue);
     }
 
-    private static final OfInt state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("state"));
+    private static final OfInt state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("state"));
 
     /**
      * Layout for field:
@@ -221,7 +216,8 @@ public class fi_link_attr {
         struct.set(state$LAYOUT, state$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout network_type$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("network_type"));
+    private static final AddressLayout network_type$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("network_type"));
 
     /**
      * Layout for field:
@@ -276,7 +272,9 @@ public class fi_link_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -305,8 +303,8 @@ public class fi_link_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

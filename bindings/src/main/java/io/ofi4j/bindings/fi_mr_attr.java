@@ -48,25 +48,15 @@ public class fi_mr_attr {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        MemoryLayout.unionLayout(
-            fabric_h.C_POINTER.withName("mr_iov"),
-            fabric_h.C_POINTER.withName("dmabuf")
-        ).withName("$anon$164:2"),
-        fabric_h.C_LONG.withName("iov_count"),
-        fabric_h.C_LONG.withName("access"),
-        fabric_h.C_LONG.withName("offset"),
-        fabric_h.C_LONG.withName("requested_key"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_LONG.withName("auth_key_size"),
-        fabric_h.C_POINTER.withName("auth_key"),
-        fabric_h.C_INT.withName("iface"),
-        MemoryLayout.paddingLayout(4),
-        fi_mr_attr.device.layout().withName("device"),
-        fabric_h.C_POINTER.withName("hmem_data"),
-        fabric_h.C_LONG.withName("page_size"),
-        fabric_h.C_POINTER.withName("base_mr"),
-        fabric_h.C_LONG.withName("sub_mr_cnt")
-    ).withName("fi_mr_attr");
+            MemoryLayout.unionLayout(fabric_h.C_POINTER.withName("mr_iov"), fabric_h.C_POINTER.withName("dmabuf"))
+                    .withName("$anon$164:2"),
+            fabric_h.C_LONG.withName("iov_count"), fabric_h.C_LONG.withName("access"),
+            fabric_h.C_LONG.withName("offset"), fabric_h.C_LONG.withName("requested_key"),
+            fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("auth_key_size"),
+            fabric_h.C_POINTER.withName("auth_key"), fabric_h.C_INT.withName("iface"), MemoryLayout.paddingLayout(4),
+            fi_mr_attr.device.layout().withName("device"), fabric_h.C_POINTER.withName("hmem_data"),
+            fabric_h.C_LONG.withName("page_size"), fabric_h.C_POINTER.withName("base_mr"),
+            fabric_h.C_LONG.withName("sub_mr_cnt")).withName("fi_mr_attr");
 
     /**
      * The layout of this struct
@@ -75,7 +65,8 @@ public class fi_mr_attr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout mr_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$164:2"), groupElement("mr_iov"));
+    private static final AddressLayout mr_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("$anon$164:2"),
+            groupElement("mr_iov"));
 
     /**
      * Layout for field:
@@ -119,7 +110,8 @@ public class fi_mr_attr {
         struct.set(mr_iov$LAYOUT, mr_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout dmabuf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$164:2"), groupElement("dmabuf"));
+    private static final AddressLayout dmabuf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("$anon$164:2"),
+            groupElement("dmabuf"));
 
     /**
      * Layout for field:
@@ -163,7 +155,7 @@ public class fi_mr_attr {
         struct.set(dmabuf$LAYOUT, dmabuf$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -207,7 +199,7 @@ public class fi_mr_attr {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong access$LAYOUT = (OfLong)$LAYOUT.select(groupElement("access"));
+    private static final OfLong access$LAYOUT = (OfLong) $LAYOUT.select(groupElement("access"));
 
     /**
      * Layout for field:
@@ -251,7 +243,7 @@ public class fi_mr_attr {
         struct.set(access$LAYOUT, access$OFFSET, fieldValue);
     }
 
-    private static final OfLong offset$LAYOUT = (OfLong)$LAYOUT.select(groupElement("offset"));
+    private static final OfLong offset$LAYOUT = (OfLong) $LAYOUT.select(groupElement("offset"));
 
     /**
      * Layout for field:
@@ -295,7 +287,7 @@ public class fi_mr_attr {
         struct.set(offset$LAYOUT, offset$OFFSET, fieldValue);
     }
 
-    private static final OfLong requested_key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("requested_key"));
+    private static final OfLong requested_key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("requested_key"));
 
     /**
      * Layout for field:
@@ -339,7 +331,7 @@ public class fi_mr_attr {
         struct.set(requested_key$LAYOUT, requested_key$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -383,7 +375,7 @@ public class fi_mr_attr {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong auth_key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("auth_key_size"));
+    private static final OfLong auth_key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("auth_key_size"));
 
     /**
      * Layout for field:
@@ -427,7 +419,7 @@ public class fi_mr_attr {
         struct.set(auth_key_size$LAYOUT, auth_key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("auth_key"));
+    private static final AddressLayout auth_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("auth_key"));
 
     /**
      * Layout for field:
@@ -471,7 +463,7 @@ public class fi_mr_attr {
         struct.set(auth_key$LAYOUT, auth_key$OFFSET, fieldValue);
     }
 
-    private static final OfInt iface$LAYOUT = (OfInt)$LAYOUT.select(groupElement("iface"));
+    private static final OfInt iface$LAYOUT = (OfInt) $LAYOUT.select(groupElement("iface"));
 
     /**
      * Layout for field:
@@ -532,13 +524,9 @@ public class fi_mr_attr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fabric_h.C_LONG.withName("reserved"),
-            fabric_h.C_INT.withName("cuda"),
-            fabric_h.C_INT.withName("ze"),
-            fabric_h.C_INT.withName("neuron"),
-            fabric_h.C_INT.withName("synapseai")
-        ).withName("$anon$176:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_LONG.withName("reserved"),
+                fabric_h.C_INT.withName("cuda"), fabric_h.C_INT.withName("ze"), fabric_h.C_INT.withName("neuron"),
+                fabric_h.C_INT.withName("synapseai")).withName("$anon$176:2");
 
         /**
          * The layout of this union
@@ -547,7 +535,7 @@ public class fi_mr_attr {
             return $LAYOUT;
         }
 
-        private static final OfLong reserved$LAYOUT = (OfLong)$LAYOUT.select(groupElement("reserved"));
+        private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
 
         /**
          * Layout for field:
@@ -591,7 +579,7 @@ public class fi_mr_attr {
             union.set(reserved$LAYOUT, reserved$OFFSET, fieldValue);
         }
 
-        private static final OfInt cuda$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cuda"));
+        private static final OfInt cuda$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cuda"));
 
         /**
          * Layout for field:
@@ -635,7 +623,7 @@ public class fi_mr_attr {
             union.set(cuda$LAYOUT, cuda$OFFSET, fieldValue);
         }
 
-        private static final OfInt ze$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ze"));
+        private static final OfInt ze$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ze"));
 
         /**
          * Layout for field:
@@ -679,7 +667,7 @@ public class fi_mr_attr {
             union.set(ze$LAYOUT, ze$OFFSET, fieldValue);
         }
 
-        private static final OfInt neuron$LAYOUT = (OfInt)$LAYOUT.select(groupElement("neuron"));
+        private static final OfInt neuron$LAYOUT = (OfInt) $LAYOUT.select(groupElement("neuron"));
 
         /**
          * Layout for field:
@@ -723,7 +711,7 @@ public class fi_mr_attr {
             union.set(neuron$LAYOUT, neuron$OFFSET, fieldValue);
         }
 
-        private static final OfInt synapseai$LAYOUT = (OfInt)$LAYOUT.select(groupElement("synapseai"));
+        private static final OfInt synapseai$LAYOUT = (OfInt) $LAYOUT.select(groupElement("synapseai"));
 
         /**
          * Layout for field:
@@ -778,7 +766,9 @@ public class fi_mr_attr {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -807,12 +797,13 @@ public class fi_mr_attr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout device$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("device"));
+    private static final GroupLayout device$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("device"));
 
     /**
      * Layout for field:
@@ -880,7 +871,7 @@ public class fi_mr_attr {
         MemorySegment.copy(fieldValue, 0L, struct, device$OFFSET, device$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout hmem_data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("hmem_data"));
+    private static final AddressLayout hmem_data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("hmem_data"));
 
     /**
      * Layout for field:
@@ -924,7 +915,7 @@ public class fi_mr_attr {
         struct.set(hmem_data$LAYOUT, hmem_data$OFFSET, fieldValue);
     }
 
-    private static final OfLong page_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("page_size"));
+    private static final OfLong page_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("page_size"));
 
     /**
      * Layout for field:
@@ -968,7 +959,7 @@ public class fi_mr_attr {
         struct.set(page_size$LAYOUT, page_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout base_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_mr"));
+    private static final AddressLayout base_mr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_mr"));
 
     /**
      * Layout for field:
@@ -1012,7 +1003,7 @@ public class fi_mr_attr {
         struct.set(base_mr$LAYOUT, base_mr$OFFSET, fieldValue);
     }
 
-    private static final OfLong sub_mr_cnt$LAYOUT = (OfLong)$LAYOUT.select(groupElement("sub_mr_cnt"));
+    private static final OfLong sub_mr_cnt$LAYOUT = (OfLong) $LAYOUT.select(groupElement("sub_mr_cnt"));
 
     /**
      * Layout for field:
@@ -1067,7 +1058,9 @@ public class fi_mr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1096,8 +1089,8 @@ public class fi_mr_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_mr_auth_key {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("av"),
-        fabric_h.C_LONG.withName("src_addr")
-    ).withName("fi_mr_auth_key");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("av"), fabric_h.C_LONG.withName("src_addr"))
+            .withName("fi_mr_auth_key");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_mr_auth_key {
         return $LAYOUT;
     }
 
-    private static final AddressLayout av$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av"));
+    private static final AddressLayout av$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_mr_auth_key {
         struct.set(av$LAYOUT, av$OFFSET, fieldValue);
     }
 
-    private static final OfLong src_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("src_addr"));
+    private static final OfLong src_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_mr_auth_key {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_mr_auth_key {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,13 +28,9 @@ public class fi_mr_dmabuf {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("fd"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_LONG.withName("offset"),
-        fabric_h.C_LONG.withName("len"),
-        fabric_h.C_POINTER.withName("base_addr")
-    ).withName("fi_mr_dmabuf");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("fd"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("offset"), fabric_h.C_LONG.withName("len"),
+            fabric_h.C_POINTER.withName("base_addr")).withName("fi_mr_dmabuf");
 
     /**
      * The layout of this struct
@@ -43,7 +39,7 @@ public class fi_mr_dmabuf {
         return $LAYOUT;
     }
 
-    private static final OfInt fd$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fd"));
+    private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -87,7 +83,7 @@ public class fi_mr_dmabuf {
         struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
     }
 
-    private static final OfLong offset$LAYOUT = (OfLong)$LAYOUT.select(groupElement("offset"));
+    private static final OfLong offset$LAYOUT = (OfLong) $LAYOUT.select(groupElement("offset"));
 
     /**
      * Layout for field:
@@ -131,7 +127,7 @@ public class fi_mr_dmabuf {
         struct.set(offset$LAYOUT, offset$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -175,7 +171,7 @@ public class fi_mr_dmabuf {
         struct.set(len$LAYOUT, len$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout base_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_addr"));
+    private static final AddressLayout base_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -230,7 +226,9 @@ public class fi_mr_dmabuf {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -259,8 +257,8 @@ public class fi_mr_dmabuf {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -29,13 +29,9 @@ public class fi_mr_map_raw {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_LONG.withName("base_addr"),
-        fabric_h.C_POINTER.withName("raw_key"),
-        fabric_h.C_LONG.withName("key_size"),
-        fabric_h.C_POINTER.withName("key")
-    ).withName("fi_mr_map_raw");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("flags"),
+            fabric_h.C_LONG.withName("base_addr"), fabric_h.C_POINTER.withName("raw_key"),
+            fabric_h.C_LONG.withName("key_size"), fabric_h.C_POINTER.withName("key")).withName("fi_mr_map_raw");
 
     /**
      * The layout of this struct
@@ -44,7 +40,7 @@ public class fi_mr_map_raw {
         return $LAYOUT;
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -88,7 +84,7 @@ public class fi_mr_map_raw {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong base_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("base_addr"));
+    private static final OfLong base_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -132,7 +128,7 @@ public class fi_mr_map_raw {
         struct.set(base_addr$LAYOUT, base_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout raw_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("raw_key"));
+    private static final AddressLayout raw_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("raw_key"));
 
     /**
      * Layout for field:
@@ -176,7 +172,7 @@ public class fi_mr_map_raw {
         struct.set(raw_key$LAYOUT, raw_key$OFFSET, fieldValue);
     }
 
-    private static final OfLong key_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key_size"));
+    private static final OfLong key_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key_size"));
 
     /**
      * Layout for field:
@@ -220,7 +216,7 @@ public class fi_mr_map_raw {
         struct.set(key_size$LAYOUT, key_size$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("key"));
+    private static final AddressLayout key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -275,7 +271,9 @@ public class fi_mr_map_raw {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +302,8 @@ public class fi_mr_map_raw {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_mr_modify {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("flags"),
-        fi_mr_attr.layout().withName("attr")
-    ).withName("fi_mr_modify");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("flags"), fi_mr_attr.layout().withName("attr"))
+            .withName("fi_mr_modify");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_mr_modify {
         return $LAYOUT;
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_mr_modify {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout attr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("attr"));
+    private static final GroupLayout attr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("attr"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_mr_modify {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_mr_modify {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

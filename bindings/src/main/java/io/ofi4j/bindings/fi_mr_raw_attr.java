@@ -28,12 +28,10 @@ public class fi_mr_raw_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("flags"),
-        fabric_h.C_POINTER.withName("base_addr"),
-        fabric_h.C_POINTER.withName("raw_key"),
-        fabric_h.C_POINTER.withName("key_size")
-    ).withName("fi_mr_raw_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("flags"), fabric_h.C_POINTER.withName("base_addr"),
+                    fabric_h.C_POINTER.withName("raw_key"), fabric_h.C_POINTER.withName("key_size"))
+            .withName("fi_mr_raw_attr");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_mr_raw_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -86,7 +84,7 @@ public class fi_mr_raw_attr {
         struct.set(flags$LAYOUT, flags$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout base_addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("base_addr"));
+    private static final AddressLayout base_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_addr"));
 
     /**
      * Layout for field:
@@ -130,7 +128,7 @@ public class fi_mr_raw_attr {
         struct.set(base_addr$LAYOUT, base_addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout raw_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("raw_key"));
+    private static final AddressLayout raw_key$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("raw_key"));
 
     /**
      * Layout for field:
@@ -174,7 +172,7 @@ public class fi_mr_raw_attr {
         struct.set(raw_key$LAYOUT, raw_key$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout key_size$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("key_size"));
+    private static final AddressLayout key_size$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("key_size"));
 
     /**
      * Layout for field:
@@ -229,7 +227,9 @@ public class fi_mr_raw_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -258,8 +258,8 @@ public class fi_mr_raw_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -30,14 +30,10 @@ public class fi_msg {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("msg_iov"),
-        fabric_h.C_POINTER.withName("desc"),
-        fabric_h.C_LONG.withName("iov_count"),
-        fabric_h.C_LONG.withName("addr"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_LONG.withName("data")
-    ).withName("fi_msg");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
+            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
+            fabric_h.C_LONG.withName("addr"), fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
+            .withName("fi_msg");
 
     /**
      * The layout of this struct
@@ -46,7 +42,7 @@ public class fi_msg {
         return $LAYOUT;
     }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -90,7 +86,7 @@ public class fi_msg {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -134,7 +130,7 @@ public class fi_msg {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -178,7 +174,7 @@ public class fi_msg {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -222,7 +218,7 @@ public class fi_msg {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -266,7 +262,7 @@ public class fi_msg {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -321,7 +317,9 @@ public class fi_msg {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -350,8 +348,8 @@ public class fi_msg {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -34,18 +34,12 @@ public class fi_msg_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("msg_iov"),
-        fabric_h.C_POINTER.withName("desc"),
-        fabric_h.C_LONG.withName("iov_count"),
-        fabric_h.C_LONG.withName("addr"),
-        fabric_h.C_POINTER.withName("rma_iov"),
-        fabric_h.C_LONG.withName("rma_iov_count"),
-        fabric_h.C_INT.withName("datatype"),
-        fabric_h.C_INT.withName("op"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_LONG.withName("data")
-    ).withName("fi_msg_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
+            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
+            fabric_h.C_LONG.withName("addr"), fabric_h.C_POINTER.withName("rma_iov"),
+            fabric_h.C_LONG.withName("rma_iov_count"), fabric_h.C_INT.withName("datatype"),
+            fabric_h.C_INT.withName("op"), fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
+            .withName("fi_msg_atomic");
 
     /**
      * The layout of this struct
@@ -54,7 +48,7 @@ public class fi_msg_atomic {
         return $LAYOUT;
     }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -98,7 +92,7 @@ public class fi_msg_atomic {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -142,7 +136,7 @@ public class fi_msg_atomic {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -186,7 +180,7 @@ public class fi_msg_atomic {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -230,7 +224,7 @@ public class fi_msg_atomic {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma_iov"));
+    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma_iov"));
 
     /**
      * Layout for field:
@@ -274,7 +268,7 @@ public class fi_msg_atomic {
         struct.set(rma_iov$LAYOUT, rma_iov$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_count"));
+    private static final OfLong rma_iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_count"));
 
     /**
      * Layout for field:
@@ -318,7 +312,7 @@ public class fi_msg_atomic {
         struct.set(rma_iov_count$LAYOUT, rma_iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -362,7 +356,7 @@ public class fi_msg_atomic {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -406,7 +400,7 @@ public class fi_msg_atomic {
         struct.set(op$LAYOUT, op$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -450,7 +444,7 @@ public class fi_msg_atomic {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -505,7 +499,9 @@ public class fi_msg_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -534,8 +530,8 @@ public class fi_msg_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

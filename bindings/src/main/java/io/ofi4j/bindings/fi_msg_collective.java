@@ -33,18 +33,11 @@ public class fi_msg_collective {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("msg_iov"),
-        fabric_h.C_POINTER.withName("desc"),
-        fabric_h.C_LONG.withName("iov_count"),
-        fabric_h.C_LONG.withName("coll_addr"),
-        fabric_h.C_LONG.withName("root_addr"),
-        fabric_h.C_INT.withName("coll"),
-        fabric_h.C_INT.withName("datatype"),
-        fabric_h.C_INT.withName("op"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_POINTER.withName("context")
-    ).withName("fi_msg_collective");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
+            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count"),
+            fabric_h.C_LONG.withName("coll_addr"), fabric_h.C_LONG.withName("root_addr"),
+            fabric_h.C_INT.withName("coll"), fabric_h.C_INT.withName("datatype"), fabric_h.C_INT.withName("op"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("context")).withName("fi_msg_collective");
 
     /**
      * The layout of this struct
@@ -53,7 +46,7 @@ public class fi_msg_collective {
         return $LAYOUT;
     }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -97,7 +90,7 @@ public class fi_msg_collective {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -141,7 +134,7 @@ public class fi_msg_collective {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -185,7 +178,7 @@ public class fi_msg_collective {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong coll_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("coll_addr"));
+    private static final OfLong coll_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("coll_addr"));
 
     /**
      * Layout for field:
@@ -229,7 +222,7 @@ public class fi_msg_collective {
         struct.set(coll_addr$LAYOUT, coll_addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong root_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("root_addr"));
+    private static final OfLong root_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("root_addr"));
 
     /**
      * Layout for field:
@@ -273,7 +266,7 @@ public class fi_msg_collective {
         struct.set(root_addr$LAYOUT, root_addr$OFFSET, fieldValue);
     }
 
-    private static final OfInt coll$LAYOUT = (OfInt)$LAYOUT.select(groupElement("coll"));
+    private static final OfInt coll$LAYOUT = (OfInt) $LAYOUT.select(groupElement("coll"));
 
     /**
      * Layout for field:
@@ -317,7 +310,7 @@ public class fi_msg_collective {
         struct.set(coll$LAYOUT, coll$OFFSET, fieldValue);
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -361,7 +354,7 @@ public class fi_msg_collective {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt op$LAYOUT = (OfInt)$LAYOUT.select(groupElement("op"));
+    private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
 
     /**
      * Layout for field:
@@ -405,7 +398,7 @@ public class fi_msg_collective {
         struct.set(op$LAYOUT, op$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -460,7 +453,9 @@ public class fi_msg_collective {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -489,8 +484,8 @@ public class fi_msg_collective {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

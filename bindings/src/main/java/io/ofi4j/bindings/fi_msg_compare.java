@@ -27,11 +27,8 @@ public class fi_msg_compare {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("msg_iov"),
-        fabric_h.C_POINTER.withName("desc"),
-        fabric_h.C_LONG.withName("iov_count")
-    ).withName("fi_msg_compare");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("msg_iov"),
+            fabric_h.C_POINTER.withName("desc"), fabric_h.C_LONG.withName("iov_count")).withName("fi_msg_compare");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fi_msg_compare {
         return $LAYOUT;
     }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fi_msg_compare {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fi_msg_compare {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fi_msg_compare {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fi_msg_compare {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -32,16 +32,12 @@ public class fi_msg_rma {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("msg_iov"),
-        fabric_h.C_POINTER.withName("desc"),
-        fabric_h.C_LONG.withName("iov_count"),
-        fabric_h.C_LONG.withName("addr"),
-        fabric_h.C_POINTER.withName("rma_iov"),
-        fabric_h.C_LONG.withName("rma_iov_count"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_LONG.withName("data")
-    ).withName("fi_msg_rma");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("msg_iov"), fabric_h.C_POINTER.withName("desc"),
+                    fabric_h.C_LONG.withName("iov_count"), fabric_h.C_LONG.withName("addr"),
+                    fabric_h.C_POINTER.withName("rma_iov"), fabric_h.C_LONG.withName("rma_iov_count"),
+                    fabric_h.C_POINTER.withName("context"), fabric_h.C_LONG.withName("data"))
+            .withName("fi_msg_rma");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fi_msg_rma {
         return $LAYOUT;
     }
 
-    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg_iov"));
+    private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
     /**
      * Layout for field:
@@ -94,7 +90,7 @@ public class fi_msg_rma {
         struct.set(msg_iov$LAYOUT, msg_iov$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("desc"));
+    private static final AddressLayout desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("desc"));
 
     /**
      * Layout for field:
@@ -138,7 +134,7 @@ public class fi_msg_rma {
         struct.set(desc$LAYOUT, desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_count"));
+    private static final OfLong iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_count"));
 
     /**
      * Layout for field:
@@ -182,7 +178,7 @@ public class fi_msg_rma {
         struct.set(iov_count$LAYOUT, iov_count$OFFSET, fieldValue);
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -226,7 +222,7 @@ public class fi_msg_rma {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma_iov"));
+    private static final AddressLayout rma_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma_iov"));
 
     /**
      * Layout for field:
@@ -270,7 +266,7 @@ public class fi_msg_rma {
         struct.set(rma_iov$LAYOUT, rma_iov$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_count$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_count"));
+    private static final OfLong rma_iov_count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_count"));
 
     /**
      * Layout for field:
@@ -314,7 +310,7 @@ public class fi_msg_rma {
         struct.set(rma_iov_count$LAYOUT, rma_iov_count$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -358,7 +354,7 @@ public class fi_msg_rma {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final OfLong data$LAYOUT = (OfLong)$LAYOUT.select(groupElement("data"));
+    private static final OfLong data$LAYOUT = (OfLong) $LAYOUT.select(groupElement("data"));
 
     /**
      * Layout for field:
@@ -413,7 +409,9 @@ public class fi_msg_rma {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -442,8 +440,8 @@ public class fi_msg_rma {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_mutex_cond {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("mutex"),
-        fabric_h.C_POINTER.withName("cond")
-    ).withName("fi_mutex_cond");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("mutex"), fabric_h.C_POINTER.withName("cond"))
+            .withName("fi_mutex_cond");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_mutex_cond {
         return $LAYOUT;
     }
 
-    private static final AddressLayout mutex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mutex"));
+    private static final AddressLayout mutex$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_mutex_cond {
         struct.set(mutex$LAYOUT, mutex$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cond$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cond"));
+    private static final AddressLayout cond$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cond"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_mutex_cond {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_mutex_cond {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -27,11 +27,8 @@ public class fi_op_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("ep"),
-        fi_msg_atomic.layout().withName("msg"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_op_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("ep"),
+            fi_msg_atomic.layout().withName("msg"), fabric_h.C_LONG.withName("flags")).withName("fi_op_atomic");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fi_op_atomic {
         return $LAYOUT;
     }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fi_op_atomic {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout msg$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("msg"));
+    private static final GroupLayout msg$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fi_op_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, msg$OFFSET, msg$LAYOUT.byteSize());
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fi_op_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fi_op_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_op_cntr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("cntr"),
-        fabric_h.C_LONG.withName("value")
-    ).withName("fi_op_cntr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("cntr"), fabric_h.C_LONG.withName("value"))
+            .withName("fi_op_cntr");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_op_cntr {
         return $LAYOUT;
     }
 
-    private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
+    private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_op_cntr {
         struct.set(cntr$LAYOUT, cntr$OFFSET, fieldValue);
     }
 
-    private static final OfLong value$LAYOUT = (OfLong)$LAYOUT.select(groupElement("value"));
+    private static final OfLong value$LAYOUT = (OfLong) $LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_op_cntr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_op_cntr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,12 +28,10 @@ public class fi_op_fetch_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("ep"),
-        fi_msg_atomic.layout().withName("msg"),
-        fi_msg_fetch.layout().withName("fetch"),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_op_fetch_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("ep"), fi_msg_atomic.layout().withName("msg"),
+                    fi_msg_fetch.layout().withName("fetch"), fabric_h.C_LONG.withName("flags"))
+            .withName("fi_op_fetch_atomic");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_op_fetch_atomic {
         return $LAYOUT;
     }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -86,7 +84,7 @@ public class fi_op_fetch_atomic {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout msg$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("msg"));
+    private static final GroupLayout msg$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -130,7 +128,7 @@ public class fi_op_fetch_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, msg$OFFSET, msg$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout fetch$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fetch"));
+    private static final GroupLayout fetch$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fetch"));
 
     /**
      * Layout for field:
@@ -174,7 +172,7 @@ public class fi_op_fetch_atomic {
         MemorySegment.copy(fieldValue, 0L, struct, fetch$OFFSET, fetch$LAYOUT.byteSize());
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -229,7 +227,9 @@ public class fi_op_fetch_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -258,8 +258,8 @@ public class fi_op_fetch_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

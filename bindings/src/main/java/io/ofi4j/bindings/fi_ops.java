@@ -31,15 +31,10 @@ public class fi_ops {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("close"),
-        fabric_h.C_POINTER.withName("bind"),
-        fabric_h.C_POINTER.withName("control"),
-        fabric_h.C_POINTER.withName("ops_open"),
-        fabric_h.C_POINTER.withName("tostr"),
-        fabric_h.C_POINTER.withName("ops_set")
-    ).withName("fi_ops");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_POINTER.withName("close"), fabric_h.C_POINTER.withName("bind"),
+            fabric_h.C_POINTER.withName("control"), fabric_h.C_POINTER.withName("ops_open"),
+            fabric_h.C_POINTER.withName("tostr"), fabric_h.C_POINTER.withName("ops_set")).withName("fi_ops");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_ops {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -110,10 +105,7 @@ public class fi_ops {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -137,7 +129,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -146,7 +138,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout close$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("close"));
+    private static final AddressLayout close$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("close"));
 
     /**
      * Layout for field:
@@ -208,12 +200,8 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -237,7 +225,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -246,7 +234,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout bind$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bind"));
+    private static final AddressLayout bind$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bind"));
 
     /**
      * Layout for field:
@@ -308,12 +296,8 @@ public class fi_ops {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -337,7 +321,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -346,7 +330,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout control$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("control"));
+    private static final AddressLayout control$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("control"));
 
     /**
      * Layout for field:
@@ -408,14 +392,8 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -439,7 +417,8 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -448,7 +427,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout ops_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops_open"));
+    private static final AddressLayout ops_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops_open"));
 
     /**
      * Layout for field:
@@ -510,12 +489,8 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -539,7 +514,7 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -548,7 +523,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout tostr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tostr"));
+    private static final AddressLayout tostr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tostr"));
 
     /**
      * Layout for field:
@@ -610,14 +585,8 @@ public class fi_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -641,7 +610,8 @@ public class fi_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -650,7 +620,7 @@ public class fi_ops {
         }
     }
 
-    private static final AddressLayout ops_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops_set"));
+    private static final AddressLayout ops_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops_set"));
 
     /**
      * Layout for field:
@@ -705,7 +675,9 @@ public class fi_ops {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -734,8 +706,8 @@ public class fi_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

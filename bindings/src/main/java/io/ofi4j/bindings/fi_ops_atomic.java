@@ -38,22 +38,15 @@ public class fi_ops_atomic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("write"),
-        fabric_h.C_POINTER.withName("writev"),
-        fabric_h.C_POINTER.withName("writemsg"),
-        fabric_h.C_POINTER.withName("inject"),
-        fabric_h.C_POINTER.withName("readwrite"),
-        fabric_h.C_POINTER.withName("readwritev"),
-        fabric_h.C_POINTER.withName("readwritemsg"),
-        fabric_h.C_POINTER.withName("compwrite"),
-        fabric_h.C_POINTER.withName("compwritev"),
-        fabric_h.C_POINTER.withName("compwritemsg"),
-        fabric_h.C_POINTER.withName("writevalid"),
-        fabric_h.C_POINTER.withName("readwritevalid"),
-        fabric_h.C_POINTER.withName("compwritevalid")
-    ).withName("fi_ops_atomic");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("write"),
+                    fabric_h.C_POINTER.withName("writev"), fabric_h.C_POINTER.withName("writemsg"),
+                    fabric_h.C_POINTER.withName("inject"), fabric_h.C_POINTER.withName("readwrite"),
+                    fabric_h.C_POINTER.withName("readwritev"), fabric_h.C_POINTER.withName("readwritemsg"),
+                    fabric_h.C_POINTER.withName("compwrite"), fabric_h.C_POINTER.withName("compwritev"),
+                    fabric_h.C_POINTER.withName("compwritemsg"), fabric_h.C_POINTER.withName("writevalid"),
+                    fabric_h.C_POINTER.withName("readwritevalid"), fabric_h.C_POINTER.withName("compwritevalid"))
+            .withName("fi_ops_atomic");
 
     /**
      * The layout of this struct
@@ -62,7 +55,7 @@ public class fi_ops_atomic {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -121,22 +114,13 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    int _x7, int _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -160,7 +144,8 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -169,7 +154,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -228,22 +213,13 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
+                    int _x7, int _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -267,7 +243,8 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, long _x5, long _x6, int _x7, int _x8, MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -276,7 +253,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writev"));
+    private static final AddressLayout writev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writev"));
 
     /**
      * Layout for field:
@@ -338,12 +315,8 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -367,7 +340,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -376,7 +349,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writemsg"));
+    private static final AddressLayout writemsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writemsg"));
 
     /**
      * Layout for field:
@@ -438,17 +411,9 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, int _x6, int _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT,
+                fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -472,7 +437,8 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, int _x6, int _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5, int _x6, int _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -481,7 +447,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -540,24 +506,13 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -581,16 +536,19 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9, int _x10, MemorySegment _x11) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, int _x9,
+                int _x10, MemorySegment _x11) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10,
+                        _x11);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout readwrite$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwrite"));
+    private static final AddressLayout readwrite$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readwrite"));
 
     /**
      * Layout for field:
@@ -649,25 +607,14 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -691,16 +638,19 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10, int _x11, MemorySegment _x12) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, long _x8, long _x9, int _x10,
+                int _x11, MemorySegment _x12) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
+                        _x12);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout readwritev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritev"));
+    private static final AddressLayout readwritev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readwritev"));
 
     /**
      * Layout for field:
@@ -762,15 +712,8 @@ public class fi_ops_atomic {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -794,7 +737,8 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -803,7 +747,8 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout readwritemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritemsg"));
+    private static final AddressLayout readwritemsg$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("readwritemsg"));
 
     /**
      * Layout for field:
@@ -862,26 +807,15 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11, int _x12, MemorySegment _x13);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11,
+                    int _x12, MemorySegment _x13);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -905,16 +839,19 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8, long _x9, long _x10, int _x11, int _x12, MemorySegment _x13) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, MemorySegment _x6, MemorySegment _x7, long _x8,
+                long _x9, long _x10, int _x11, int _x12, MemorySegment _x13) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12, _x13);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
+                        _x12, _x13);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout compwrite$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwrite"));
+    private static final AddressLayout compwrite$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("compwrite"));
 
     /**
      * Layout for field:
@@ -973,28 +910,15 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11,
+                    long _x12, int _x13, int _x14, MemorySegment _x15);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1018,16 +942,19 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8, long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, MemorySegment _x4, MemorySegment _x5, long _x6, MemorySegment _x7, MemorySegment _x8,
+                long _x9, long _x10, long _x11, long _x12, int _x13, int _x14, MemorySegment _x15) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11, _x12, _x13, _x14, _x15);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11,
+                        _x12, _x13, _x14, _x15);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout compwritev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritev"));
+    private static final AddressLayout compwritev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("compwritev"));
 
     /**
      * Layout for field:
@@ -1086,21 +1013,13 @@ public class fi_ops_atomic {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4,
+                    MemorySegment _x5, MemorySegment _x6, long _x7, long _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -1124,7 +1043,8 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5, MemorySegment _x6, long _x7, long _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -1133,7 +1053,8 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout compwritemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritemsg"));
+    private static final AddressLayout compwritemsg$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("compwritemsg"));
 
     /**
      * Layout for field:
@@ -1195,13 +1116,8 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1225,7 +1141,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1234,7 +1150,7 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout writevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writevalid"));
+    private static final AddressLayout writevalid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writevalid"));
 
     /**
      * Layout for field:
@@ -1296,13 +1212,8 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1326,7 +1237,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1335,7 +1246,8 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout readwritevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readwritevalid"));
+    private static final AddressLayout readwritevalid$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("readwritevalid"));
 
     /**
      * Layout for field:
@@ -1397,13 +1309,8 @@ public class fi_ops_atomic {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1427,7 +1334,7 @@ public class fi_ops_atomic {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1436,7 +1343,8 @@ public class fi_ops_atomic {
         }
     }
 
-    private static final AddressLayout compwritevalid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("compwritevalid"));
+    private static final AddressLayout compwritevalid$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("compwritevalid"));
 
     /**
      * Layout for field:
@@ -1491,7 +1399,9 @@ public class fi_ops_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1520,8 +1430,8 @@ public class fi_ops_atomic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -35,19 +35,13 @@ public class fi_ops_av {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("insert"),
-        fabric_h.C_POINTER.withName("insertsvc"),
-        fabric_h.C_POINTER.withName("insertsym"),
-        fabric_h.C_POINTER.withName("remove"),
-        fabric_h.C_POINTER.withName("lookup"),
-        fabric_h.C_POINTER.withName("straddr"),
-        fabric_h.C_POINTER.withName("av_set"),
-        fabric_h.C_POINTER.withName("insert_auth_key"),
-        fabric_h.C_POINTER.withName("lookup_auth_key"),
-        fabric_h.C_POINTER.withName("set_user_id")
-    ).withName("fi_ops_av");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_POINTER.withName("insert"), fabric_h.C_POINTER.withName("insertsvc"),
+            fabric_h.C_POINTER.withName("insertsym"), fabric_h.C_POINTER.withName("remove"),
+            fabric_h.C_POINTER.withName("lookup"), fabric_h.C_POINTER.withName("straddr"),
+            fabric_h.C_POINTER.withName("av_set"), fabric_h.C_POINTER.withName("insert_auth_key"),
+            fabric_h.C_POINTER.withName("lookup_auth_key"), fabric_h.C_POINTER.withName("set_user_id"))
+            .withName("fi_ops_av");
 
     /**
      * The layout of this struct
@@ -56,7 +50,7 @@ public class fi_ops_av {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -118,15 +112,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -150,7 +137,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -159,7 +147,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insert$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert"));
+    private static final AddressLayout insert$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insert"));
 
     /**
      * Layout for field:
@@ -218,18 +206,12 @@ public class fi_ops_av {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
+            int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4,
+                    MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -253,7 +235,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -262,7 +245,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insertsvc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insertsvc"));
+    private static final AddressLayout insertsvc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insertsvc"));
 
     /**
      * Layout for field:
@@ -321,20 +304,13 @@ public class fi_ops_av {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5,
+                    long _x6, MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -358,7 +334,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5, long _x6, MemorySegment _x7) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -367,7 +344,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insertsym$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insertsym"));
+    private static final AddressLayout insertsym$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insertsym"));
 
     /**
      * Layout for field:
@@ -429,13 +406,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -459,7 +431,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -468,7 +440,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout remove$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("remove"));
+    private static final AddressLayout remove$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("remove"));
 
     /**
      * Layout for field:
@@ -530,13 +502,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -560,7 +527,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -569,7 +537,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout lookup$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("lookup"));
+    private static final AddressLayout lookup$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("lookup"));
 
     /**
      * Layout for field:
@@ -631,13 +599,8 @@ public class fi_ops_av {
             MemorySegment apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -661,7 +624,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1,
+                MemorySegment _x2, MemorySegment _x3) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -670,7 +634,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout straddr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("straddr"));
+    private static final AddressLayout straddr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("straddr"));
 
     /**
      * Layout for field:
@@ -732,13 +696,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -762,7 +721,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -771,7 +731,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout av_set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av_set"));
+    private static final AddressLayout av_set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av_set"));
 
     /**
      * Layout for field:
@@ -833,14 +793,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -864,7 +818,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -873,7 +828,8 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout insert_auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert_auth_key"));
+    private static final AddressLayout insert_auth_key$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("insert_auth_key"));
 
     /**
      * Layout for field:
@@ -935,13 +891,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -965,7 +916,8 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -974,7 +926,8 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout lookup_auth_key$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("lookup_auth_key"));
+    private static final AddressLayout lookup_auth_key$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("lookup_auth_key"));
 
     /**
      * Layout for field:
@@ -1036,13 +989,8 @@ public class fi_ops_av {
             int apply(MemorySegment _x0, long _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -1066,7 +1014,7 @@ public class fi_ops_av {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, long _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, long _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1075,7 +1023,7 @@ public class fi_ops_av {
         }
     }
 
-    private static final AddressLayout set_user_id$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set_user_id"));
+    private static final AddressLayout set_user_id$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set_user_id"));
 
     /**
      * Layout for field:
@@ -1130,7 +1078,9 @@ public class fi_ops_av {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1159,8 +1109,8 @@ public class fi_ops_av {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

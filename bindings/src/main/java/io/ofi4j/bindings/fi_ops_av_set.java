@@ -31,15 +31,10 @@ public class fi_ops_av_set {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("set_union"),
-        fabric_h.C_POINTER.withName("intersect"),
-        fabric_h.C_POINTER.withName("diff"),
-        fabric_h.C_POINTER.withName("insert"),
-        fabric_h.C_POINTER.withName("remove"),
-        fabric_h.C_POINTER.withName("addr")
-    ).withName("fi_ops_av_set");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_POINTER.withName("set_union"), fabric_h.C_POINTER.withName("intersect"),
+            fabric_h.C_POINTER.withName("diff"), fabric_h.C_POINTER.withName("insert"),
+            fabric_h.C_POINTER.withName("remove"), fabric_h.C_POINTER.withName("addr")).withName("fi_ops_av_set");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_ops_av_set {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -110,11 +105,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -138,7 +130,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -147,7 +139,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout set_union$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set_union"));
+    private static final AddressLayout set_union$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set_union"));
 
     /**
      * Layout for field:
@@ -209,11 +201,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -237,7 +226,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -246,7 +235,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout intersect$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("intersect"));
+    private static final AddressLayout intersect$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("intersect"));
 
     /**
      * Layout for field:
@@ -308,11 +297,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -336,7 +322,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -345,7 +331,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout diff$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("diff"));
+    private static final AddressLayout diff$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("diff"));
 
     /**
      * Layout for field:
@@ -407,11 +393,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -435,7 +418,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -444,7 +427,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout insert$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("insert"));
+    private static final AddressLayout insert$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("insert"));
 
     /**
      * Layout for field:
@@ -506,11 +489,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -534,7 +514,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -543,7 +523,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout remove$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("remove"));
+    private static final AddressLayout remove$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("remove"));
 
     /**
      * Layout for field:
@@ -605,11 +585,8 @@ public class fi_ops_av_set {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -633,7 +610,7 @@ public class fi_ops_av_set {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -642,7 +619,7 @@ public class fi_ops_av_set {
         }
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -697,7 +674,9 @@ public class fi_ops_av_set {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -726,8 +705,8 @@ public class fi_ops_av_set {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

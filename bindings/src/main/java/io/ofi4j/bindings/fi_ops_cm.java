@@ -34,18 +34,13 @@ public class fi_ops_cm {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("setname"),
-        fabric_h.C_POINTER.withName("getname"),
-        fabric_h.C_POINTER.withName("getpeer"),
-        fabric_h.C_POINTER.withName("connect"),
-        fabric_h.C_POINTER.withName("listen"),
-        fabric_h.C_POINTER.withName("accept"),
-        fabric_h.C_POINTER.withName("reject"),
-        fabric_h.C_POINTER.withName("shutdown"),
-        fabric_h.C_POINTER.withName("join")
-    ).withName("fi_ops_cm");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("setname"),
+                    fabric_h.C_POINTER.withName("getname"), fabric_h.C_POINTER.withName("getpeer"),
+                    fabric_h.C_POINTER.withName("connect"), fabric_h.C_POINTER.withName("listen"),
+                    fabric_h.C_POINTER.withName("accept"), fabric_h.C_POINTER.withName("reject"),
+                    fabric_h.C_POINTER.withName("shutdown"), fabric_h.C_POINTER.withName("join"))
+            .withName("fi_ops_cm");
 
     /**
      * The layout of this struct
@@ -54,7 +49,7 @@ public class fi_ops_cm {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -116,12 +111,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -145,7 +136,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -154,7 +145,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout setname$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("setname"));
+    private static final AddressLayout setname$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("setname"));
 
     /**
      * Layout for field:
@@ -216,12 +207,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -245,7 +232,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -254,7 +241,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout getname$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getname"));
+    private static final AddressLayout getname$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getname"));
 
     /**
      * Layout for field:
@@ -316,12 +303,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -345,7 +328,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -354,7 +337,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout getpeer$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getpeer"));
+    private static final AddressLayout getpeer$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getpeer"));
 
     /**
      * Layout for field:
@@ -416,13 +399,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -446,7 +424,8 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -455,7 +434,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout connect$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("connect"));
+    private static final AddressLayout connect$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("connect"));
 
     /**
      * Layout for field:
@@ -517,10 +496,7 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -544,7 +520,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -553,7 +529,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout listen$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("listen"));
+    private static final AddressLayout listen$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("listen"));
 
     /**
      * Layout for field:
@@ -615,12 +591,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -644,7 +616,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -653,7 +625,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout accept$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("accept"));
+    private static final AddressLayout accept$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("accept"));
 
     /**
      * Layout for field:
@@ -715,13 +687,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -745,7 +712,8 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -754,7 +722,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout reject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reject"));
+    private static final AddressLayout reject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reject"));
 
     /**
      * Layout for field:
@@ -816,11 +784,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -844,7 +809,7 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -853,7 +818,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout shutdown$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("shutdown"));
+    private static final AddressLayout shutdown$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("shutdown"));
 
     /**
      * Layout for field:
@@ -915,14 +880,8 @@ public class fi_ops_cm {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -946,7 +905,8 @@ public class fi_ops_cm {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -955,7 +915,7 @@ public class fi_ops_cm {
         }
     }
 
-    private static final AddressLayout join$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("join"));
+    private static final AddressLayout join$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("join"));
 
     /**
      * Layout for field:
@@ -1010,7 +970,9 @@ public class fi_ops_cm {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1039,8 +1001,8 @@ public class fi_ops_cm {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -32,16 +32,12 @@ public class fi_ops_cntr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("read"),
-        fabric_h.C_POINTER.withName("readerr"),
-        fabric_h.C_POINTER.withName("add"),
-        fabric_h.C_POINTER.withName("set"),
-        fabric_h.C_POINTER.withName("wait"),
-        fabric_h.C_POINTER.withName("adderr"),
-        fabric_h.C_POINTER.withName("seterr")
-    ).withName("fi_ops_cntr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
+                    fabric_h.C_POINTER.withName("readerr"), fabric_h.C_POINTER.withName("add"),
+                    fabric_h.C_POINTER.withName("set"), fabric_h.C_POINTER.withName("wait"),
+                    fabric_h.C_POINTER.withName("adderr"), fabric_h.C_POINTER.withName("seterr"))
+            .withName("fi_ops_cntr");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fi_ops_cntr {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -112,10 +108,7 @@ public class fi_ops_cntr {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -139,7 +132,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -148,7 +141,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -210,10 +203,7 @@ public class fi_ops_cntr {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -237,7 +227,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -246,7 +236,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -308,11 +298,8 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -336,7 +323,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -345,7 +332,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout add$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("add"));
+    private static final AddressLayout add$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("add"));
 
     /**
      * Layout for field:
@@ -407,11 +394,8 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -435,7 +419,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -444,7 +428,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout set$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("set"));
+    private static final AddressLayout set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set"));
 
     /**
      * Layout for field:
@@ -506,12 +490,8 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -535,7 +515,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -544,7 +524,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout wait$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait"));
+    private static final AddressLayout wait$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait"));
 
     /**
      * Layout for field:
@@ -606,11 +586,8 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -634,7 +611,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -643,7 +620,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout adderr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("adderr"));
+    private static final AddressLayout adderr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("adderr"));
 
     /**
      * Layout for field:
@@ -705,11 +682,8 @@ public class fi_ops_cntr {
             int apply(MemorySegment _x0, long _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -733,7 +707,7 @@ public class fi_ops_cntr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -742,7 +716,7 @@ public class fi_ops_cntr {
         }
     }
 
-    private static final AddressLayout seterr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("seterr"));
+    private static final AddressLayout seterr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("seterr"));
 
     /**
      * Layout for field:
@@ -797,7 +771,9 @@ public class fi_ops_cntr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -826,8 +802,8 @@ public class fi_ops_cntr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

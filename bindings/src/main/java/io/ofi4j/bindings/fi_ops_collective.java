@@ -36,20 +36,14 @@ public class fi_ops_collective {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("barrier"),
-        fabric_h.C_POINTER.withName("broadcast"),
-        fabric_h.C_POINTER.withName("alltoall"),
-        fabric_h.C_POINTER.withName("allreduce"),
-        fabric_h.C_POINTER.withName("allgather"),
-        fabric_h.C_POINTER.withName("reduce_scatter"),
-        fabric_h.C_POINTER.withName("reduce"),
-        fabric_h.C_POINTER.withName("scatter"),
-        fabric_h.C_POINTER.withName("gather"),
-        fabric_h.C_POINTER.withName("msg"),
-        fabric_h.C_POINTER.withName("barrier2")
-    ).withName("fi_ops_collective");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("barrier"),
+                    fabric_h.C_POINTER.withName("broadcast"), fabric_h.C_POINTER.withName("alltoall"),
+                    fabric_h.C_POINTER.withName("allreduce"), fabric_h.C_POINTER.withName("allgather"),
+                    fabric_h.C_POINTER.withName("reduce_scatter"), fabric_h.C_POINTER.withName("reduce"),
+                    fabric_h.C_POINTER.withName("scatter"), fabric_h.C_POINTER.withName("gather"),
+                    fabric_h.C_POINTER.withName("msg"), fabric_h.C_POINTER.withName("barrier2"))
+            .withName("fi_ops_collective");
 
     /**
      * The layout of this struct
@@ -58,7 +52,7 @@ public class fi_ops_collective {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -120,12 +114,8 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, long _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -149,7 +139,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, MemorySegment _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -158,7 +148,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout barrier$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("barrier"));
+    private static final AddressLayout barrier$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("barrier"));
 
     /**
      * Layout for field:
@@ -217,21 +207,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6,
+                    long _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -255,7 +237,8 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, int _x6, long _x7, MemorySegment _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -264,7 +247,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout broadcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("broadcast"));
+    private static final AddressLayout broadcast$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("broadcast"));
 
     /**
      * Layout for field:
@@ -323,22 +306,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -362,7 +336,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8,
+                MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -371,7 +347,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout alltoall$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alltoall"));
+    private static final AddressLayout alltoall$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alltoall"));
 
     /**
      * Layout for field:
@@ -430,23 +406,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -470,7 +436,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9,
+                MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -479,7 +447,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout allreduce$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("allreduce"));
+    private static final AddressLayout allreduce$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("allreduce"));
 
     /**
      * Layout for field:
@@ -538,22 +506,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -577,7 +536,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8, MemorySegment _x9) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, long _x8,
+                MemorySegment _x9) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9);
             } catch (Throwable ex$) {
@@ -586,7 +547,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout allgather$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("allgather"));
+    private static final AddressLayout allgather$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("allgather"));
 
     /**
      * Layout for field:
@@ -645,23 +606,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -685,7 +636,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9, MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, int _x7, int _x8, long _x9,
+                MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -694,7 +647,8 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout reduce_scatter$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reduce_scatter"));
+    private static final AddressLayout reduce_scatter$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("reduce_scatter"));
 
     /**
      * Layout for field:
@@ -753,24 +707,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -794,16 +737,19 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9, long _x10, MemorySegment _x11) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, int _x9,
+                long _x10, MemorySegment _x11) {
             try {
-                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10, _x11);
+                return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10,
+                        _x11);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout reduce$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reduce"));
+    private static final AddressLayout reduce$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reduce"));
 
     /**
      * Layout for field:
@@ -862,23 +808,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -902,7 +838,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9,
+                MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -911,7 +849,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout scatter$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("scatter"));
+    private static final AddressLayout scatter$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("scatter"));
 
     /**
      * Layout for field:
@@ -970,23 +908,13 @@ public class fi_ops_collective {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4,
+                    MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1010,7 +938,9 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9, MemorySegment _x10) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, MemorySegment _x5, long _x6, long _x7, int _x8, long _x9,
+                MemorySegment _x10) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8, _x9, _x10);
             } catch (Throwable ex$) {
@@ -1019,7 +949,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout gather$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("gather"));
+    private static final AddressLayout gather$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("gather"));
 
     /**
      * Layout for field:
@@ -1081,15 +1011,8 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -1113,7 +1036,8 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -1122,7 +1046,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
+    private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -1184,13 +1108,8 @@ public class fi_ops_collective {
             long apply(MemorySegment _x0, long _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1214,7 +1133,7 @@ public class fi_ops_collective {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, long _x2, MemorySegment _x3) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, long _x1, long _x2, MemorySegment _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1223,7 +1142,7 @@ public class fi_ops_collective {
         }
     }
 
-    private static final AddressLayout barrier2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("barrier2"));
+    private static final AddressLayout barrier2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("barrier2"));
 
     /**
      * Layout for field:
@@ -1278,7 +1197,9 @@ public class fi_ops_collective {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1307,8 +1228,8 @@ public class fi_ops_collective {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

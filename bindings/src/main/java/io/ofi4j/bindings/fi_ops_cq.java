@@ -32,16 +32,12 @@ public class fi_ops_cq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("read"),
-        fabric_h.C_POINTER.withName("readfrom"),
-        fabric_h.C_POINTER.withName("readerr"),
-        fabric_h.C_POINTER.withName("sread"),
-        fabric_h.C_POINTER.withName("sreadfrom"),
-        fabric_h.C_POINTER.withName("signal"),
-        fabric_h.C_POINTER.withName("strerror")
-    ).withName("fi_ops_cq");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
+                    fabric_h.C_POINTER.withName("readfrom"), fabric_h.C_POINTER.withName("readerr"),
+                    fabric_h.C_POINTER.withName("sread"), fabric_h.C_POINTER.withName("sreadfrom"),
+                    fabric_h.C_POINTER.withName("signal"), fabric_h.C_POINTER.withName("strerror"))
+            .withName("fi_ops_cq");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fi_ops_cq {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -112,12 +108,8 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -141,7 +133,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -150,7 +142,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -212,13 +204,8 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -242,7 +229,8 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -251,7 +239,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout readfrom$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readfrom"));
+    private static final AddressLayout readfrom$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readfrom"));
 
     /**
      * Layout for field:
@@ -313,12 +301,8 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -342,7 +326,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -351,7 +335,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -413,14 +397,8 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, int _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -444,7 +422,8 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, int _x4) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, int _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -453,7 +432,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout sread$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sread"));
+    private static final AddressLayout sread$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sread"));
 
     /**
      * Layout for field:
@@ -515,15 +494,8 @@ public class fi_ops_cq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, int _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -547,7 +519,8 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, MemorySegment _x4, int _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, MemorySegment _x4, int _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -556,7 +529,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout sreadfrom$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sreadfrom"));
+    private static final AddressLayout sreadfrom$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sreadfrom"));
 
     /**
      * Layout for field:
@@ -618,10 +591,7 @@ public class fi_ops_cq {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -645,7 +615,7 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -654,7 +624,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout signal$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("signal"));
+    private static final AddressLayout signal$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("signal"));
 
     /**
      * Layout for field:
@@ -716,14 +686,8 @@ public class fi_ops_cq {
             MemorySegment apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -747,7 +711,8 @@ public class fi_ops_cq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4) {
+        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -756,7 +721,7 @@ public class fi_ops_cq {
         }
     }
 
-    private static final AddressLayout strerror$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("strerror"));
+    private static final AddressLayout strerror$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("strerror"));
 
     /**
      * Layout for field:
@@ -811,7 +776,9 @@ public class fi_ops_cq {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -840,8 +807,8 @@ public class fi_ops_cq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

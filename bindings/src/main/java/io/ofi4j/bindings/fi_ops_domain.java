@@ -36,20 +36,14 @@ public class fi_ops_domain {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("av_open"),
-        fabric_h.C_POINTER.withName("cq_open"),
-        fabric_h.C_POINTER.withName("endpoint"),
-        fabric_h.C_POINTER.withName("scalable_ep"),
-        fabric_h.C_POINTER.withName("cntr_open"),
-        fabric_h.C_POINTER.withName("poll_open"),
-        fabric_h.C_POINTER.withName("stx_ctx"),
-        fabric_h.C_POINTER.withName("srx_ctx"),
-        fabric_h.C_POINTER.withName("query_atomic"),
-        fabric_h.C_POINTER.withName("query_collective"),
-        fabric_h.C_POINTER.withName("endpoint2")
-    ).withName("fi_ops_domain");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("av_open"),
+                    fabric_h.C_POINTER.withName("cq_open"), fabric_h.C_POINTER.withName("endpoint"),
+                    fabric_h.C_POINTER.withName("scalable_ep"), fabric_h.C_POINTER.withName("cntr_open"),
+                    fabric_h.C_POINTER.withName("poll_open"), fabric_h.C_POINTER.withName("stx_ctx"),
+                    fabric_h.C_POINTER.withName("srx_ctx"), fabric_h.C_POINTER.withName("query_atomic"),
+                    fabric_h.C_POINTER.withName("query_collective"), fabric_h.C_POINTER.withName("endpoint2"))
+            .withName("fi_ops_domain");
 
     /**
      * The layout of this struct
@@ -58,7 +52,7 @@ public class fi_ops_domain {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -120,13 +114,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -150,7 +139,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -159,7 +149,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout av_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("av_open"));
+    private static final AddressLayout av_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av_open"));
 
     /**
      * Layout for field:
@@ -221,13 +211,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -251,7 +236,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -260,7 +246,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout cq_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cq_open"));
+    private static final AddressLayout cq_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cq_open"));
 
     /**
      * Layout for field:
@@ -322,13 +308,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -352,7 +333,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -361,7 +343,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout endpoint$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("endpoint"));
+    private static final AddressLayout endpoint$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("endpoint"));
 
     /**
      * Layout for field:
@@ -423,13 +405,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -453,7 +430,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -462,7 +440,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout scalable_ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("scalable_ep"));
+    private static final AddressLayout scalable_ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("scalable_ep"));
 
     /**
      * Layout for field:
@@ -524,13 +502,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -554,7 +527,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -563,7 +537,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout cntr_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr_open"));
+    private static final AddressLayout cntr_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr_open"));
 
     /**
      * Layout for field:
@@ -625,12 +599,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -654,7 +624,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -663,7 +633,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout poll_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_open"));
+    private static final AddressLayout poll_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_open"));
 
     /**
      * Layout for field:
@@ -725,13 +695,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -755,7 +720,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -764,7 +730,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout stx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("stx_ctx"));
+    private static final AddressLayout stx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("stx_ctx"));
 
     /**
      * Layout for field:
@@ -826,13 +792,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -856,7 +817,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -865,7 +827,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout srx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srx_ctx"));
+    private static final AddressLayout srx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srx_ctx"));
 
     /**
      * Layout for field:
@@ -927,14 +889,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -958,7 +914,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
+                long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -967,7 +924,8 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout query_atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_atomic"));
+    private static final AddressLayout query_atomic$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("query_atomic"));
 
     /**
      * Layout for field:
@@ -1029,13 +987,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -1044,7 +997,8 @@ public class fi_ops_domain {
             return $DESC;
         }
 
-        private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_collective.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_collective.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1059,7 +1013,7 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -1068,7 +1022,8 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout query_collective$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("query_collective"));
+    private static final AddressLayout query_collective$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("query_collective"));
 
     /**
      * Layout for field:
@@ -1130,14 +1085,8 @@ public class fi_ops_domain {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -1161,7 +1110,8 @@ public class fi_ops_domain {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -1170,7 +1120,7 @@ public class fi_ops_domain {
         }
     }
 
-    private static final AddressLayout endpoint2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("endpoint2"));
+    private static final AddressLayout endpoint2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("endpoint2"));
 
     /**
      * Layout for field:
@@ -1225,7 +1175,9 @@ public class fi_ops_domain {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1254,8 +1206,8 @@ public class fi_ops_domain {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

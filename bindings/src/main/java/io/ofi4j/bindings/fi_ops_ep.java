@@ -32,16 +32,12 @@ public class fi_ops_ep {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("cancel"),
-        fabric_h.C_POINTER.withName("getopt"),
-        fabric_h.C_POINTER.withName("setopt"),
-        fabric_h.C_POINTER.withName("tx_ctx"),
-        fabric_h.C_POINTER.withName("rx_ctx"),
-        fabric_h.C_POINTER.withName("rx_size_left"),
-        fabric_h.C_POINTER.withName("tx_size_left")
-    ).withName("fi_ops_ep");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("cancel"),
+                    fabric_h.C_POINTER.withName("getopt"), fabric_h.C_POINTER.withName("setopt"),
+                    fabric_h.C_POINTER.withName("tx_ctx"), fabric_h.C_POINTER.withName("rx_ctx"),
+                    fabric_h.C_POINTER.withName("rx_size_left"), fabric_h.C_POINTER.withName("tx_size_left"))
+            .withName("fi_ops_ep");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fi_ops_ep {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -112,11 +108,8 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -140,7 +133,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -149,7 +142,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout cancel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cancel"));
+    private static final AddressLayout cancel$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cancel"));
 
     /**
      * Layout for field:
@@ -211,14 +204,8 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -242,7 +229,8 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
+                MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -251,7 +239,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout getopt$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getopt"));
+    private static final AddressLayout getopt$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getopt"));
 
     /**
      * Layout for field:
@@ -313,14 +301,8 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -344,7 +326,8 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, long _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
+                long _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -353,7 +336,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout setopt$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("setopt"));
+    private static final AddressLayout setopt$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("setopt"));
 
     /**
      * Layout for field:
@@ -415,14 +398,8 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -446,7 +423,8 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
+                MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -455,7 +433,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout tx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_ctx"));
+    private static final AddressLayout tx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tx_ctx"));
 
     /**
      * Layout for field:
@@ -517,14 +495,8 @@ public class fi_ops_ep {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -548,7 +520,8 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
+                MemorySegment _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -557,7 +530,7 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout rx_ctx$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_ctx"));
+    private static final AddressLayout rx_ctx$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rx_ctx"));
 
     /**
      * Layout for field:
@@ -619,10 +592,7 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -646,7 +616,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -655,7 +625,8 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout rx_size_left$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rx_size_left"));
+    private static final AddressLayout rx_size_left$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("rx_size_left"));
 
     /**
      * Layout for field:
@@ -717,10 +688,7 @@ public class fi_ops_ep {
             long apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -744,7 +712,7 @@ public class fi_ops_ep {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -753,7 +721,8 @@ public class fi_ops_ep {
         }
     }
 
-    private static final AddressLayout tx_size_left$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tx_size_left"));
+    private static final AddressLayout tx_size_left$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("tx_size_left"));
 
     /**
      * Layout for field:
@@ -808,7 +777,9 @@ public class fi_ops_ep {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -837,8 +808,8 @@ public class fi_ops_ep {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -30,14 +30,11 @@ public class fi_ops_eq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("read"),
-        fabric_h.C_POINTER.withName("readerr"),
-        fabric_h.C_POINTER.withName("write"),
-        fabric_h.C_POINTER.withName("sread"),
-        fabric_h.C_POINTER.withName("strerror")
-    ).withName("fi_ops_eq");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
+                    fabric_h.C_POINTER.withName("readerr"), fabric_h.C_POINTER.withName("write"),
+                    fabric_h.C_POINTER.withName("sread"), fabric_h.C_POINTER.withName("strerror"))
+            .withName("fi_ops_eq");
 
     /**
      * The layout of this struct
@@ -46,7 +43,7 @@ public class fi_ops_eq {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -108,14 +105,8 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -139,7 +130,8 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -148,7 +140,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -210,12 +202,8 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -239,7 +227,7 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -248,7 +236,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout readerr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readerr"));
+    private static final AddressLayout readerr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readerr"));
 
     /**
      * Layout for field:
@@ -310,14 +298,8 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, int _x1, MemorySegment _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -341,7 +323,8 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, long _x3, long _x4) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2, long _x3,
+                long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -350,7 +333,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -412,15 +395,8 @@ public class fi_ops_eq {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, int _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_INT,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_INT, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -444,7 +420,8 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, int _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, int _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -453,7 +430,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout sread$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sread"));
+    private static final AddressLayout sread$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sread"));
 
     /**
      * Layout for field:
@@ -515,14 +492,8 @@ public class fi_ops_eq {
             MemorySegment apply(MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_POINTER, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -546,7 +517,8 @@ public class fi_ops_eq {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2, MemorySegment _x3, long _x4) {
+        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2,
+                MemorySegment _x3, long _x4) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -555,7 +527,7 @@ public class fi_ops_eq {
         }
     }
 
-    private static final AddressLayout strerror$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("strerror"));
+    private static final AddressLayout strerror$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("strerror"));
 
     /**
      * Layout for field:
@@ -610,7 +582,9 @@ public class fi_ops_eq {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -639,8 +613,8 @@ public class fi_ops_eq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -31,15 +31,10 @@ public class fi_ops_fabric {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("domain"),
-        fabric_h.C_POINTER.withName("passive_ep"),
-        fabric_h.C_POINTER.withName("eq_open"),
-        fabric_h.C_POINTER.withName("wait_open"),
-        fabric_h.C_POINTER.withName("trywait"),
-        fabric_h.C_POINTER.withName("domain2")
-    ).withName("fi_ops_fabric");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("size"),
+            fabric_h.C_POINTER.withName("domain"), fabric_h.C_POINTER.withName("passive_ep"),
+            fabric_h.C_POINTER.withName("eq_open"), fabric_h.C_POINTER.withName("wait_open"),
+            fabric_h.C_POINTER.withName("trywait"), fabric_h.C_POINTER.withName("domain2")).withName("fi_ops_fabric");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_ops_fabric {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -110,13 +105,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -140,7 +130,8 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -149,7 +140,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout domain$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain"));
+    private static final AddressLayout domain$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain"));
 
     /**
      * Layout for field:
@@ -211,13 +202,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -241,7 +227,8 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -250,7 +237,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout passive_ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("passive_ep"));
+    private static final AddressLayout passive_ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("passive_ep"));
 
     /**
      * Layout for field:
@@ -312,13 +299,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -342,7 +324,8 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -351,7 +334,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout eq_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("eq_open"));
+    private static final AddressLayout eq_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("eq_open"));
 
     /**
      * Layout for field:
@@ -413,12 +396,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -442,7 +421,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -451,7 +430,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout wait_open$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wait_open"));
+    private static final AddressLayout wait_open$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("wait_open"));
 
     /**
      * Layout for field:
@@ -513,12 +492,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -542,7 +517,7 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -551,7 +526,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout trywait$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("trywait"));
+    private static final AddressLayout trywait$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("trywait"));
 
     /**
      * Layout for field:
@@ -613,14 +588,8 @@ public class fi_ops_fabric {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -644,7 +613,8 @@ public class fi_ops_fabric {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -653,7 +623,7 @@ public class fi_ops_fabric {
         }
     }
 
-    private static final AddressLayout domain2$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("domain2"));
+    private static final AddressLayout domain2$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain2"));
 
     /**
      * Layout for field:
@@ -708,7 +678,9 @@ public class fi_ops_fabric {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -737,8 +709,8 @@ public class fi_ops_fabric {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,12 +28,10 @@ public class fi_ops_log {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("enabled"),
-        fabric_h.C_POINTER.withName("ready"),
-        fabric_h.C_POINTER.withName("log")
-    ).withName("fi_ops_log");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("enabled"),
+                    fabric_h.C_POINTER.withName("ready"), fabric_h.C_POINTER.withName("log"))
+            .withName("fi_ops_log");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_ops_log {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -104,13 +102,8 @@ public class fi_ops_log {
             int apply(MemorySegment _x0, int _x1, int _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -134,7 +127,7 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, long _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, long _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -143,7 +136,7 @@ public class fi_ops_log {
         }
     }
 
-    private static final AddressLayout enabled$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("enabled"));
+    private static final AddressLayout enabled$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("enabled"));
 
     /**
      * Layout for field:
@@ -205,14 +198,8 @@ public class fi_ops_log {
             int apply(MemorySegment _x0, int _x1, int _x2, long _x3, MemorySegment _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_INT, fabric_h.C_INT, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -236,7 +223,8 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, long _x3, MemorySegment _x4) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, long _x3,
+                MemorySegment _x4) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -245,7 +233,7 @@ public class fi_ops_log {
         }
     }
 
-    private static final AddressLayout ready$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ready"));
+    private static final AddressLayout ready$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ready"));
 
     /**
      * Layout for field:
@@ -307,14 +295,8 @@ public class fi_ops_log {
             void apply(MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER, fabric_h.C_INT,
+                fabric_h.C_INT, fabric_h.C_POINTER, fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -338,16 +320,17 @@ public class fi_ops_log {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, int _x2, MemorySegment _x3, int _x4, MemorySegment _x5) {
+        public static void invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, int _x2, MemorySegment _x3,
+                int _x4, MemorySegment _x5) {
             try {
-                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
+                DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout log$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("log"));
+    private static final AddressLayout log$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("log"));
 
     /**
      * Layout for field:
@@ -402,7 +385,9 @@ public class fi_ops_log {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -431,8 +416,8 @@ public class fi_ops_log {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -30,14 +30,11 @@ public class fi_ops_mem_monitor {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("start"),
-        fabric_h.C_POINTER.withName("stop"),
-        fabric_h.C_POINTER.withName("subscribe"),
-        fabric_h.C_POINTER.withName("unsubscribe"),
-        fabric_h.C_POINTER.withName("valid")
-    ).withName("fi_ops_mem_monitor");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("start"),
+                    fabric_h.C_POINTER.withName("stop"), fabric_h.C_POINTER.withName("subscribe"),
+                    fabric_h.C_POINTER.withName("unsubscribe"), fabric_h.C_POINTER.withName("valid"))
+            .withName("fi_ops_mem_monitor");
 
     /**
      * The layout of this struct
@@ -46,7 +43,7 @@ public class fi_ops_mem_monitor {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -108,10 +105,7 @@ public class fi_ops_mem_monitor {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -135,7 +129,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -144,7 +138,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout start$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("start"));
+    private static final AddressLayout start$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("start"));
 
     /**
      * Layout for field:
@@ -206,9 +200,7 @@ public class fi_ops_mem_monitor {
             void apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -232,16 +224,16 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static void invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
-                 DOWN$MH.invokeExact(funcPtr, _x0);
+                DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout stop$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("stop"));
+    private static final AddressLayout stop$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("stop"));
 
     /**
      * Layout for field:
@@ -303,12 +295,8 @@ public class fi_ops_mem_monitor {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -332,7 +320,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -341,7 +329,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout subscribe$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("subscribe"));
+    private static final AddressLayout subscribe$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("subscribe"));
 
     /**
      * Layout for field:
@@ -403,11 +391,8 @@ public class fi_ops_mem_monitor {
             void apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -431,16 +416,16 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static void invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
-                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+                DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout unsubscribe$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("unsubscribe"));
+    private static final AddressLayout unsubscribe$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("unsubscribe"));
 
     /**
      * Layout for field:
@@ -502,12 +487,8 @@ public class fi_ops_mem_monitor {
             boolean apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_BOOL,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_BOOL, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -531,7 +512,7 @@ public class fi_ops_mem_monitor {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static boolean invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static boolean invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (boolean) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -540,7 +521,7 @@ public class fi_ops_mem_monitor {
         }
     }
 
-    private static final AddressLayout valid$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("valid"));
+    private static final AddressLayout valid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("valid"));
 
     /**
      * Layout for field:
@@ -595,7 +576,9 @@ public class fi_ops_mem_monitor {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -624,8 +607,8 @@ public class fi_ops_mem_monitor {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

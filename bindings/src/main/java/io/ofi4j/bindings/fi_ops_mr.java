@@ -28,12 +28,10 @@ public class fi_ops_mr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("reg"),
-        fabric_h.C_POINTER.withName("regv"),
-        fabric_h.C_POINTER.withName("regattr")
-    ).withName("fi_ops_mr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("reg"),
+                    fabric_h.C_POINTER.withName("regv"), fabric_h.C_POINTER.withName("regattr"))
+            .withName("fi_ops_mr");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_ops_mr {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -101,21 +99,13 @@ public class fi_ops_mr {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -139,7 +129,8 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -148,7 +139,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout reg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reg"));
+    private static final AddressLayout reg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("reg"));
 
     /**
      * Layout for field:
@@ -207,21 +198,13 @@ public class fi_ops_mr {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8);
+            int apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -245,7 +228,8 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5, long _x6, MemorySegment _x7, MemorySegment _x8) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -254,7 +238,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout regv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("regv"));
+    private static final AddressLayout regv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("regv"));
 
     /**
      * Layout for field:
@@ -316,13 +300,8 @@ public class fi_ops_mr {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -346,7 +325,8 @@ public class fi_ops_mr {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -355,7 +335,7 @@ public class fi_ops_mr {
         }
     }
 
-    private static final AddressLayout regattr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("regattr"));
+    private static final AddressLayout regattr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("regattr"));
 
     /**
      * Layout for field:
@@ -410,7 +390,9 @@ public class fi_ops_mr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -439,8 +421,8 @@ public class fi_ops_mr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -34,18 +34,13 @@ public class fi_ops_msg {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("recv"),
-        fabric_h.C_POINTER.withName("recvv"),
-        fabric_h.C_POINTER.withName("recvmsg"),
-        fabric_h.C_POINTER.withName("send"),
-        fabric_h.C_POINTER.withName("sendv"),
-        fabric_h.C_POINTER.withName("sendmsg"),
-        fabric_h.C_POINTER.withName("inject"),
-        fabric_h.C_POINTER.withName("senddata"),
-        fabric_h.C_POINTER.withName("injectdata")
-    ).withName("fi_ops_msg");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("recv"),
+                    fabric_h.C_POINTER.withName("recvv"), fabric_h.C_POINTER.withName("recvmsg"),
+                    fabric_h.C_POINTER.withName("send"), fabric_h.C_POINTER.withName("sendv"),
+                    fabric_h.C_POINTER.withName("sendmsg"), fabric_h.C_POINTER.withName("inject"),
+                    fabric_h.C_POINTER.withName("senddata"), fabric_h.C_POINTER.withName("injectdata"))
+            .withName("fi_ops_msg");
 
     /**
      * The layout of this struct
@@ -54,7 +49,7 @@ public class fi_ops_msg {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -116,15 +111,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -148,7 +136,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -157,7 +146,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv"));
+    private static final AddressLayout recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv"));
 
     /**
      * Layout for field:
@@ -219,15 +208,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -251,7 +233,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -260,7 +243,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recvv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvv"));
+    private static final AddressLayout recvv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvv"));
 
     /**
      * Layout for field:
@@ -322,12 +305,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -351,7 +330,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -360,7 +339,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvmsg"));
+    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvmsg"));
 
     /**
      * Layout for field:
@@ -422,15 +401,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -454,7 +426,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -463,7 +436,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send"));
+    private static final AddressLayout send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send"));
 
     /**
      * Layout for field:
@@ -525,15 +498,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -557,7 +523,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, MemorySegment _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, MemorySegment _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -566,7 +533,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout sendv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendv"));
+    private static final AddressLayout sendv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendv"));
 
     /**
      * Layout for field:
@@ -628,12 +595,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -657,7 +620,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -666,7 +629,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendmsg"));
+    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendmsg"));
 
     /**
      * Layout for field:
@@ -728,13 +691,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -758,7 +716,7 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3);
             } catch (Throwable ex$) {
@@ -767,7 +725,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -826,19 +784,13 @@ public class fi_ops_msg {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5,
+                    MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -862,7 +814,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -871,7 +824,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout senddata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("senddata"));
+    private static final AddressLayout senddata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("senddata"));
 
     /**
      * Layout for field:
@@ -933,14 +886,8 @@ public class fi_ops_msg {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -964,7 +911,8 @@ public class fi_ops_msg {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -973,7 +921,7 @@ public class fi_ops_msg {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -1028,7 +976,9 @@ public class fi_ops_msg {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1057,8 +1007,8 @@ public class fi_ops_msg {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

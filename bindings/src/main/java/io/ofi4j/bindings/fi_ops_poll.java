@@ -28,12 +28,10 @@ public class fi_ops_poll {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("poll"),
-        fabric_h.C_POINTER.withName("poll_add"),
-        fabric_h.C_POINTER.withName("poll_del")
-    ).withName("fi_ops_poll");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("poll"),
+                    fabric_h.C_POINTER.withName("poll_add"), fabric_h.C_POINTER.withName("poll_del"))
+            .withName("fi_ops_poll");
 
     /**
      * The layout of this struct
@@ -42,7 +40,7 @@ public class fi_ops_poll {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -104,12 +102,8 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, int _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_INT);
 
         /**
          * The descriptor of this function pointer
@@ -133,7 +127,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, int _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, int _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -142,7 +136,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll"));
+    private static final AddressLayout poll$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll"));
 
     /**
      * Layout for field:
@@ -204,12 +198,8 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -233,7 +223,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -242,7 +232,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll_add$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_add"));
+    private static final AddressLayout poll_add$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_add"));
 
     /**
      * Layout for field:
@@ -304,12 +294,8 @@ public class fi_ops_poll {
             int apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -333,7 +319,7 @@ public class fi_ops_poll {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -342,7 +328,7 @@ public class fi_ops_poll {
         }
     }
 
-    private static final AddressLayout poll_del$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_del"));
+    private static final AddressLayout poll_del$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_del"));
 
     /**
      * Layout for field:
@@ -397,7 +383,9 @@ public class fi_ops_poll {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -426,8 +414,8 @@ public class fi_ops_poll {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -34,18 +34,13 @@ public class fi_ops_rma {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("read"),
-        fabric_h.C_POINTER.withName("readv"),
-        fabric_h.C_POINTER.withName("readmsg"),
-        fabric_h.C_POINTER.withName("write"),
-        fabric_h.C_POINTER.withName("writev"),
-        fabric_h.C_POINTER.withName("writemsg"),
-        fabric_h.C_POINTER.withName("inject"),
-        fabric_h.C_POINTER.withName("writedata"),
-        fabric_h.C_POINTER.withName("injectdata")
-    ).withName("fi_ops_rma");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("read"),
+                    fabric_h.C_POINTER.withName("readv"), fabric_h.C_POINTER.withName("readmsg"),
+                    fabric_h.C_POINTER.withName("write"), fabric_h.C_POINTER.withName("writev"),
+                    fabric_h.C_POINTER.withName("writemsg"), fabric_h.C_POINTER.withName("inject"),
+                    fabric_h.C_POINTER.withName("writedata"), fabric_h.C_POINTER.withName("injectdata"))
+            .withName("fi_ops_rma");
 
     /**
      * The layout of this struct
@@ -54,7 +49,7 @@ public class fi_ops_rma {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -113,20 +108,13 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -150,7 +138,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -159,7 +148,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout read$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("read"));
+    private static final AddressLayout read$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("read"));
 
     /**
      * Layout for field:
@@ -218,20 +207,13 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -255,7 +237,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -264,7 +247,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout readv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readv"));
+    private static final AddressLayout readv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readv"));
 
     /**
      * Layout for field:
@@ -326,12 +309,8 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -355,7 +334,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -364,7 +343,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout readmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("readmsg"));
+    private static final AddressLayout readmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("readmsg"));
 
     /**
      * Layout for field:
@@ -423,20 +402,13 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -460,7 +432,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -469,7 +442,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout write$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("write"));
+    private static final AddressLayout write$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("write"));
 
     /**
      * Layout for field:
@@ -528,20 +501,13 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -565,7 +531,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -574,7 +541,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writev$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writev"));
+    private static final AddressLayout writev$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writev"));
 
     /**
      * Layout for field:
@@ -636,12 +603,8 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -665,7 +628,7 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -674,7 +637,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writemsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writemsg"));
+    private static final AddressLayout writemsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writemsg"));
 
     /**
      * Layout for field:
@@ -736,15 +699,8 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -768,7 +724,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -777,7 +734,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -836,21 +793,13 @@ public class fi_ops_rma {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    long _x7, MemorySegment _x8);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -874,7 +823,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, long _x7, MemorySegment _x8) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7, _x8);
             } catch (Throwable ex$) {
@@ -883,7 +833,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout writedata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("writedata"));
+    private static final AddressLayout writedata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("writedata"));
 
     /**
      * Layout for field:
@@ -945,16 +895,9 @@ public class fi_ops_rma {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -978,7 +921,8 @@ public class fi_ops_rma {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5, long _x6) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5, long _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -987,7 +931,7 @@ public class fi_ops_rma {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -1042,7 +986,9 @@ public class fi_ops_rma {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1071,8 +1017,8 @@ public class fi_ops_rma {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

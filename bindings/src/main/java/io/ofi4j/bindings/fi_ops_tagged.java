@@ -34,18 +34,13 @@ public class fi_ops_tagged {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_POINTER.withName("recv"),
-        fabric_h.C_POINTER.withName("recvv"),
-        fabric_h.C_POINTER.withName("recvmsg"),
-        fabric_h.C_POINTER.withName("send"),
-        fabric_h.C_POINTER.withName("sendv"),
-        fabric_h.C_POINTER.withName("sendmsg"),
-        fabric_h.C_POINTER.withName("inject"),
-        fabric_h.C_POINTER.withName("senddata"),
-        fabric_h.C_POINTER.withName("injectdata")
-    ).withName("fi_ops_tagged");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("size"), fabric_h.C_POINTER.withName("recv"),
+                    fabric_h.C_POINTER.withName("recvv"), fabric_h.C_POINTER.withName("recvmsg"),
+                    fabric_h.C_POINTER.withName("send"), fabric_h.C_POINTER.withName("sendv"),
+                    fabric_h.C_POINTER.withName("sendmsg"), fabric_h.C_POINTER.withName("inject"),
+                    fabric_h.C_POINTER.withName("senddata"), fabric_h.C_POINTER.withName("injectdata"))
+            .withName("fi_ops_tagged");
 
     /**
      * The layout of this struct
@@ -54,7 +49,7 @@ public class fi_ops_tagged {
         return $LAYOUT;
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -113,20 +108,13 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -150,7 +138,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -159,7 +148,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv"));
+    private static final AddressLayout recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv"));
 
     /**
      * Layout for field:
@@ -218,20 +207,13 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -255,7 +237,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -264,7 +247,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recvv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvv"));
+    private static final AddressLayout recvv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvv"));
 
     /**
      * Layout for field:
@@ -326,12 +309,8 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -355,7 +334,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -364,7 +343,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recvmsg"));
+    private static final AddressLayout recvmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recvmsg"));
 
     /**
      * Layout for field:
@@ -423,19 +402,13 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5,
+                    MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -459,7 +432,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -468,7 +442,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send"));
+    private static final AddressLayout send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send"));
 
     /**
      * Layout for field:
@@ -527,19 +501,13 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, MemorySegment _x6);
+            long apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5,
+                    MemorySegment _x6);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -563,7 +531,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2, long _x3, long _x4, long _x5, MemorySegment _x6) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2,
+                long _x3, long _x4, long _x5, MemorySegment _x6) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6);
             } catch (Throwable ex$) {
@@ -572,7 +541,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout sendv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendv"));
+    private static final AddressLayout sendv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendv"));
 
     /**
      * Layout for field:
@@ -634,12 +603,8 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -663,7 +628,7 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -672,7 +637,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sendmsg"));
+    private static final AddressLayout sendmsg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sendmsg"));
 
     /**
      * Layout for field:
@@ -734,14 +699,8 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -765,7 +724,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4);
             } catch (Throwable ex$) {
@@ -774,7 +734,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout inject$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("inject"));
+    private static final AddressLayout inject$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("inject"));
 
     /**
      * Layout for field:
@@ -833,20 +793,13 @@ public class fi_ops_tagged {
          * The function pointer signature, expressed as a functional interface
          */
         public interface Function {
-            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7);
+            long apply(MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6,
+                    MemorySegment _x7);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG,
+                fabric_h.C_LONG, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -870,7 +823,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2,
+                MemorySegment _x3, long _x4, long _x5, long _x6, MemorySegment _x7) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5, _x6, _x7);
             } catch (Throwable ex$) {
@@ -879,7 +833,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout senddata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("senddata"));
+    private static final AddressLayout senddata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("senddata"));
 
     /**
      * Layout for field:
@@ -941,15 +895,8 @@ public class fi_ops_tagged {
             long apply(MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG,
-            fabric_h.C_LONG
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_LONG, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG, fabric_h.C_LONG);
 
         /**
          * The descriptor of this function pointer
@@ -973,7 +920,8 @@ public class fi_ops_tagged {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static long invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, long _x2, long _x3, long _x4, long _x5) {
+        public static long invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, long _x2, long _x3,
+                long _x4, long _x5) {
             try {
                 return (long) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -982,7 +930,7 @@ public class fi_ops_tagged {
         }
     }
 
-    private static final AddressLayout injectdata$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("injectdata"));
+    private static final AddressLayout injectdata$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("injectdata"));
 
     /**
      * Layout for field:
@@ -1037,7 +985,9 @@ public class fi_ops_tagged {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -1066,8 +1016,8 @@ public class fi_ops_tagged {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

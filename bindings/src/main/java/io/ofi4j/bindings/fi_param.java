@@ -28,13 +28,9 @@ public class fi_param {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_INT.withName("type"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_POINTER.withName("help_string"),
-        fabric_h.C_POINTER.withName("value")
-    ).withName("fi_param");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_POINTER.withName("name"),
+            fabric_h.C_INT.withName("type"), MemoryLayout.paddingLayout(4), fabric_h.C_POINTER.withName("help_string"),
+            fabric_h.C_POINTER.withName("value")).withName("fi_param");
 
     /**
      * The layout of this struct
@@ -43,7 +39,7 @@ public class fi_param {
         return $LAYOUT;
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -87,7 +83,7 @@ public class fi_param {
         struct.set(name$LAYOUT, name$OFFSET, fieldValue);
     }
 
-    private static final OfInt type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("type"));
+    private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
 
     /**
      * Layout for field:
@@ -131,7 +127,7 @@ public class fi_param {
         struct.set(type$LAYOUT, type$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout help_string$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("help_string"));
+    private static final AddressLayout help_string$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("help_string"));
 
     /**
      * Layout for field:
@@ -175,7 +171,7 @@ public class fi_param {
         struct.set(help_string$LAYOUT, help_string$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout value$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("value"));
+    private static final AddressLayout value$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -230,7 +226,9 @@ public class fi_param {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -259,8 +257,8 @@ public class fi_param {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -28,13 +28,9 @@ public class fi_pci_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_SHORT.withName("domain_id"),
-        fabric_h.C_CHAR.withName("bus_id"),
-        fabric_h.C_CHAR.withName("device_id"),
-        fabric_h.C_CHAR.withName("function_id"),
-        MemoryLayout.paddingLayout(1)
-    ).withName("fi_pci_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_SHORT.withName("domain_id"),
+            fabric_h.C_CHAR.withName("bus_id"), fabric_h.C_CHAR.withName("device_id"),
+            fabric_h.C_CHAR.withName("function_id"), MemoryLayout.paddingLayout(1)).withName("fi_pci_attr");
 
     /**
      * The layout of this struct
@@ -43,7 +39,7 @@ public class fi_pci_attr {
         return $LAYOUT;
     }
 
-    private static final OfShort domain_id$LAYOUT = (OfShort)$LAYOUT.select(groupElement("domain_id"));
+    private static final OfShort domain_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("domain_id"));
 
     /**
      * Layout for field:
@@ -87,7 +83,7 @@ public class fi_pci_attr {
         struct.set(domain_id$LAYOUT, domain_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte bus_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("bus_id"));
+    private static final OfByte bus_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("bus_id"));
 
     /**
      * Layout for field:
@@ -131,7 +127,7 @@ public class fi_pci_attr {
         struct.set(bus_id$LAYOUT, bus_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte device_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("device_id"));
+    private static final OfByte device_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("device_id"));
 
     /**
      * Layout for field:
@@ -175,7 +171,7 @@ public class fi_pci_attr {
         struct.set(device_id$LAYOUT, device_id$OFFSET, fieldValue);
     }
 
-    private static final OfByte function_id$LAYOUT = (OfByte)$LAYOUT.select(groupElement("function_id"));
+    private static final OfByte function_id$LAYOUT = (OfByte) $LAYOUT.select(groupElement("function_id"));
 
     /**
      * Layout for field:
@@ -230,7 +226,9 @@ public class fi_pci_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -259,8 +257,8 @@ public class fi_pci_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

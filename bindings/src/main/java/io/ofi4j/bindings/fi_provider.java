@@ -31,15 +31,10 @@ public class fi_provider {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("version"),
-        fabric_h.C_INT.withName("fi_version"),
-        fi_context.layout().withName("context"),
-        fabric_h.C_POINTER.withName("name"),
-        fabric_h.C_POINTER.withName("getinfo"),
-        fabric_h.C_POINTER.withName("fabric"),
-        fabric_h.C_POINTER.withName("cleanup")
-    ).withName("fi_provider");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("version"),
+            fabric_h.C_INT.withName("fi_version"), fi_context.layout().withName("context"),
+            fabric_h.C_POINTER.withName("name"), fabric_h.C_POINTER.withName("getinfo"),
+            fabric_h.C_POINTER.withName("fabric"), fabric_h.C_POINTER.withName("cleanup")).withName("fi_provider");
 
     /**
      * The layout of this struct
@@ -48,7 +43,7 @@ public class fi_provider {
         return $LAYOUT;
     }
 
-    private static final OfInt version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("version"));
+    private static final OfInt version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("version"));
 
     /**
      * Layout for field:
@@ -92,7 +87,7 @@ public class fi_provider {
         struct.set(version$LAYOUT, version$OFFSET, fieldValue);
     }
 
-    private static final OfInt fi_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("fi_version"));
+    private static final OfInt fi_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fi_version"));
 
     /**
      * Layout for field:
@@ -136,7 +131,7 @@ public class fi_provider {
         struct.set(fi_version$LAYOUT, fi_version$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout context$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("context"));
+    private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -180,7 +175,7 @@ public class fi_provider {
         MemorySegment.copy(fieldValue, 0L, struct, context$OFFSET, context$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout name$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("name"));
+    private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
     /**
      * Layout for field:
@@ -242,15 +237,8 @@ public class fi_provider {
             int apply(int _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_LONG,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_INT,
+                fabric_h.C_POINTER, fabric_h.C_POINTER, fabric_h.C_LONG, fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -274,7 +262,8 @@ public class fi_provider {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,int _x0, MemorySegment _x1, MemorySegment _x2, long _x3, MemorySegment _x4, MemorySegment _x5) {
+        public static int invoke(MemorySegment funcPtr, int _x0, MemorySegment _x1, MemorySegment _x2, long _x3,
+                MemorySegment _x4, MemorySegment _x5) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
             } catch (Throwable ex$) {
@@ -283,7 +272,7 @@ public class fi_provider {
         }
     }
 
-    private static final AddressLayout getinfo$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("getinfo"));
+    private static final AddressLayout getinfo$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("getinfo"));
 
     /**
      * Layout for field:
@@ -345,12 +334,8 @@ public class fi_provider {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            fabric_h.C_INT,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER,
-            fabric_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(fabric_h.C_INT, fabric_h.C_POINTER,
+                fabric_h.C_POINTER, fabric_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
@@ -374,7 +359,7 @@ public class fi_provider {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -383,7 +368,7 @@ public class fi_provider {
         }
     }
 
-    private static final AddressLayout fabric$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fabric"));
+    private static final AddressLayout fabric$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric"));
 
     /**
      * Layout for field:
@@ -471,14 +456,14 @@ public class fi_provider {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                 DOWN$MH.invokeExact(funcPtr);
+                DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout cleanup$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cleanup"));
+    private static final AddressLayout cleanup$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cleanup"));
 
     /**
      * Layout for field:
@@ -533,7 +518,9 @@ public class fi_provider {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -562,8 +549,8 @@ public class fi_provider {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_recv_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("ep"),
-        fabric_h.C_POINTER.withName("context")
-    ).withName("fi_recv_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("ep"), fabric_h.C_POINTER.withName("context"))
+            .withName("fi_recv_context");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_recv_context {
         return $LAYOUT;
     }
 
-    private static final AddressLayout ep$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ep"));
+    private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_recv_context {
         struct.set(ep$LAYOUT, ep$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_recv_context {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_recv_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -27,11 +27,8 @@ public class fi_rma_iov {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("addr"),
-        fabric_h.C_LONG.withName("len"),
-        fabric_h.C_LONG.withName("key")
-    ).withName("fi_rma_iov");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("addr"),
+            fabric_h.C_LONG.withName("len"), fabric_h.C_LONG.withName("key")).withName("fi_rma_iov");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fi_rma_iov {
         return $LAYOUT;
     }
 
-    private static final OfLong addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("addr"));
+    private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fi_rma_iov {
         struct.set(addr$LAYOUT, addr$OFFSET, fieldValue);
     }
 
-    private static final OfLong len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("len"));
+    private static final OfLong len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("len"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fi_rma_iov {
         struct.set(len$LAYOUT, len$OFFSET, fieldValue);
     }
 
-    private static final OfLong key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key"));
+    private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fi_rma_iov {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fi_rma_iov {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -32,16 +32,12 @@ public class fi_rx_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("caps"),
-        fabric_h.C_LONG.withName("mode"),
-        fabric_h.C_LONG.withName("op_flags"),
-        fabric_h.C_LONG.withName("msg_order"),
-        fabric_h.C_LONG.withName("comp_order"),
-        fabric_h.C_LONG.withName("total_buffered_recv"),
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_LONG.withName("iov_limit")
-    ).withName("fi_rx_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_LONG.withName("caps"), fabric_h.C_LONG.withName("mode"),
+                    fabric_h.C_LONG.withName("op_flags"), fabric_h.C_LONG.withName("msg_order"),
+                    fabric_h.C_LONG.withName("comp_order"), fabric_h.C_LONG.withName("total_buffered_recv"),
+                    fabric_h.C_LONG.withName("size"), fabric_h.C_LONG.withName("iov_limit"))
+            .withName("fi_rx_attr");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fi_rx_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -94,7 +90,7 @@ public class fi_rx_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -138,7 +134,7 @@ public class fi_rx_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong op_flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("op_flags"));
+    private static final OfLong op_flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("op_flags"));
 
     /**
      * Layout for field:
@@ -182,7 +178,7 @@ public class fi_rx_attr {
         struct.set(op_flags$LAYOUT, op_flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_order"));
+    private static final OfLong msg_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_order"));
 
     /**
      * Layout for field:
@@ -226,7 +222,7 @@ public class fi_rx_attr {
         struct.set(msg_order$LAYOUT, msg_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong comp_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comp_order"));
+    private static final OfLong comp_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comp_order"));
 
     /**
      * Layout for field:
@@ -270,7 +266,8 @@ public class fi_rx_attr {
         struct.set(comp_order$LAYOUT, comp_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong total_buffered_recv$LAYOUT = (OfLong)$LAYOUT.select(groupElement("total_buffered_recv"));
+    private static final OfLong total_buffered_recv$LAYOUT = (OfLong) $LAYOUT
+            .select(groupElement("total_buffered_recv"));
 
     /**
      * Layout for field:
@@ -314,7 +311,7 @@ public class fi_rx_attr {
         struct.set(total_buffered_recv$LAYOUT, total_buffered_recv$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -358,7 +355,7 @@ public class fi_rx_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_limit"));
+    private static final OfLong iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_limit"));
 
     /**
      * Layout for field:
@@ -413,7 +410,9 @@ public class fi_rx_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -442,8 +441,8 @@ public class fi_rx_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,9 @@ public class fi_trigger_threshold {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("cntr"),
-        fabric_h.C_LONG.withName("threshold")
-    ).withName("fi_trigger_threshold");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("cntr"), fabric_h.C_LONG.withName("threshold"))
+            .withName("fi_trigger_threshold");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class fi_trigger_threshold {
         return $LAYOUT;
     }
 
-    private static final AddressLayout cntr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cntr"));
+    private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class fi_trigger_threshold {
         struct.set(cntr$LAYOUT, cntr$OFFSET, fieldValue);
     }
 
-    private static final OfLong threshold$LAYOUT = (OfLong)$LAYOUT.select(groupElement("threshold"));
+    private static final OfLong threshold$LAYOUT = (OfLong) $LAYOUT.select(groupElement("threshold"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class fi_trigger_threshold {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class fi_trigger_threshold {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -34,12 +34,10 @@ public class fi_trigger_var {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("datatype"),
-        fabric_h.C_INT.withName("count"),
-        fabric_h.C_POINTER.withName("addr"),
-        fi_trigger_var.value.layout().withName("value")
-    ).withName("fi_trigger_var");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_INT.withName("datatype"), fabric_h.C_INT.withName("count"),
+                    fabric_h.C_POINTER.withName("addr"), fi_trigger_var.value.layout().withName("value"))
+            .withName("fi_trigger_var");
 
     /**
      * The layout of this struct
@@ -48,7 +46,7 @@ public class fi_trigger_var {
         return $LAYOUT;
     }
 
-    private static final OfInt datatype$LAYOUT = (OfInt)$LAYOUT.select(groupElement("datatype"));
+    private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
     /**
      * Layout for field:
@@ -92,7 +90,7 @@ public class fi_trigger_var {
         struct.set(datatype$LAYOUT, datatype$OFFSET, fieldValue);
     }
 
-    private static final OfInt count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("count"));
+    private static final OfInt count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -136,7 +134,7 @@ public class fi_trigger_var {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout addr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("addr"));
+    private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
 
     /**
      * Layout for field:
@@ -197,13 +195,9 @@ public class fi_trigger_var {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fabric_h.C_CHAR.withName("val8"),
-            fabric_h.C_SHORT.withName("val16"),
-            fabric_h.C_INT.withName("val32"),
-            fabric_h.C_LONG.withName("val64"),
-            fabric_h.C_POINTER.withName("data")
-        ).withName("$anon$74:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_CHAR.withName("val8"),
+                fabric_h.C_SHORT.withName("val16"), fabric_h.C_INT.withName("val32"), fabric_h.C_LONG.withName("val64"),
+                fabric_h.C_POINTER.withName("data")).withName("$anon$74:2");
 
         /**
          * The layout of this union
@@ -212,7 +206,7 @@ public class fi_trigger_var {
             return $LAYOUT;
         }
 
-        private static final OfByte val8$LAYOUT = (OfByte)$LAYOUT.select(groupElement("val8"));
+        private static final OfByte val8$LAYOUT = (OfByte) $LAYOUT.select(groupElement("val8"));
 
         /**
          * Layout for field:
@@ -256,7 +250,7 @@ public class fi_trigger_var {
             union.set(val8$LAYOUT, val8$OFFSET, fieldValue);
         }
 
-        private static final OfShort val16$LAYOUT = (OfShort)$LAYOUT.select(groupElement("val16"));
+        private static final OfShort val16$LAYOUT = (OfShort) $LAYOUT.select(groupElement("val16"));
 
         /**
          * Layout for field:
@@ -300,7 +294,7 @@ public class fi_trigger_var {
             union.set(val16$LAYOUT, val16$OFFSET, fieldValue);
         }
 
-        private static final OfInt val32$LAYOUT = (OfInt)$LAYOUT.select(groupElement("val32"));
+        private static final OfInt val32$LAYOUT = (OfInt) $LAYOUT.select(groupElement("val32"));
 
         /**
          * Layout for field:
@@ -344,7 +338,7 @@ public class fi_trigger_var {
             union.set(val32$LAYOUT, val32$OFFSET, fieldValue);
         }
 
-        private static final OfLong val64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("val64"));
+        private static final OfLong val64$LAYOUT = (OfLong) $LAYOUT.select(groupElement("val64"));
 
         /**
          * Layout for field:
@@ -388,7 +382,7 @@ public class fi_trigger_var {
             union.set(val64$LAYOUT, val64$OFFSET, fieldValue);
         }
 
-        private static final AddressLayout data$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("data"));
+        private static final AddressLayout data$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("data"));
 
         /**
          * Layout for field:
@@ -443,7 +437,9 @@ public class fi_trigger_var {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -472,12 +468,13 @@ public class fi_trigger_var {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout value$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("value"));
+    private static final GroupLayout value$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("value"));
 
     /**
      * Layout for field:
@@ -556,7 +553,9 @@ public class fi_trigger_var {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -585,8 +584,8 @@ public class fi_trigger_var {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

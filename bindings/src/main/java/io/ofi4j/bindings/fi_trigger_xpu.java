@@ -32,12 +32,10 @@ public class fi_trigger_xpu {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("count"),
-        fabric_h.C_INT.withName("iface"),
-        fi_trigger_xpu.device.layout().withName("device"),
-        fabric_h.C_POINTER.withName("var")
-    ).withName("fi_trigger_xpu");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_INT.withName("count"), fabric_h.C_INT.withName("iface"),
+                    fi_trigger_xpu.device.layout().withName("device"), fabric_h.C_POINTER.withName("var"))
+            .withName("fi_trigger_xpu");
 
     /**
      * The layout of this struct
@@ -46,7 +44,7 @@ public class fi_trigger_xpu {
         return $LAYOUT;
     }
 
-    private static final OfInt count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("count"));
+    private static final OfInt count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("count"));
 
     /**
      * Layout for field:
@@ -90,7 +88,7 @@ public class fi_trigger_xpu {
         struct.set(count$LAYOUT, count$OFFSET, fieldValue);
     }
 
-    private static final OfInt iface$LAYOUT = (OfInt)$LAYOUT.select(groupElement("iface"));
+    private static final OfInt iface$LAYOUT = (OfInt) $LAYOUT.select(groupElement("iface"));
 
     /**
      * Layout for field:
@@ -149,11 +147,8 @@ public class fi_trigger_xpu {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fabric_h.C_LONG.withName("reserved"),
-            fabric_h.C_INT.withName("cuda"),
-            fabric_h.C_INT.withName("ze")
-        ).withName("$anon$86:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(fabric_h.C_LONG.withName("reserved"),
+                fabric_h.C_INT.withName("cuda"), fabric_h.C_INT.withName("ze")).withName("$anon$86:2");
 
         /**
          * The layout of this union
@@ -162,7 +157,7 @@ public class fi_trigger_xpu {
             return $LAYOUT;
         }
 
-        private static final OfLong reserved$LAYOUT = (OfLong)$LAYOUT.select(groupElement("reserved"));
+        private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
 
         /**
          * Layout for field:
@@ -206,7 +201,7 @@ public class fi_trigger_xpu {
             union.set(reserved$LAYOUT, reserved$OFFSET, fieldValue);
         }
 
-        private static final OfInt cuda$LAYOUT = (OfInt)$LAYOUT.select(groupElement("cuda"));
+        private static final OfInt cuda$LAYOUT = (OfInt) $LAYOUT.select(groupElement("cuda"));
 
         /**
          * Layout for field:
@@ -250,7 +245,7 @@ public class fi_trigger_xpu {
             union.set(cuda$LAYOUT, cuda$OFFSET, fieldValue);
         }
 
-        private static final OfInt ze$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ze"));
+        private static final OfInt ze$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ze"));
 
         /**
          * Layout for field:
@@ -305,7 +300,9 @@ public class fi_trigger_xpu {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -334,12 +331,13 @@ public class fi_trigger_xpu {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout device$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("device"));
+    private static final GroupLayout device$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("device"));
 
     /**
      * Layout for field:
@@ -399,7 +397,7 @@ public class fi_trigger_xpu {
         MemorySegment.copy(fieldValue, 0L, struct, device$OFFSET, device$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout var_$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("var"));
+    private static final AddressLayout var_$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("var"));
 
     /**
      * Layout for field:
@@ -454,7 +452,9 @@ public class fi_trigger_xpu {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -483,8 +483,8 @@ public class fi_trigger_xpu {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

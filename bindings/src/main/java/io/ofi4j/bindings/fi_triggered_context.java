@@ -30,11 +30,9 @@ public class fi_triggered_context {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("event_type"),
-        MemoryLayout.paddingLayout(4),
-        fi_triggered_context.trigger.layout().withName("trigger")
-    ).withName("fi_triggered_context");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("event_type"),
+            MemoryLayout.paddingLayout(4), fi_triggered_context.trigger.layout().withName("trigger"))
+            .withName("fi_triggered_context");
 
     /**
      * The layout of this struct
@@ -43,7 +41,7 @@ public class fi_triggered_context {
         return $LAYOUT;
     }
 
-    private static final OfInt event_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("event_type"));
+    private static final OfInt event_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("event_type"));
 
     /**
      * Layout for field:
@@ -102,11 +100,11 @@ public class fi_triggered_context {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            fi_trigger_threshold.layout().withName("threshold"),
-            fi_trigger_xpu.layout().withName("xpu"),
-            MemoryLayout.sequenceLayout(3, fabric_h.C_POINTER).withName("internal")
-        ).withName("$anon$147:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout
+                .unionLayout(fi_trigger_threshold.layout().withName("threshold"),
+                        fi_trigger_xpu.layout().withName("xpu"),
+                        MemoryLayout.sequenceLayout(3, fabric_h.C_POINTER).withName("internal"))
+                .withName("$anon$147:2");
 
         /**
          * The layout of this union
@@ -115,7 +113,7 @@ public class fi_triggered_context {
             return $LAYOUT;
         }
 
-        private static final GroupLayout threshold$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("threshold"));
+        private static final GroupLayout threshold$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("threshold"));
 
         /**
          * Layout for field:
@@ -159,7 +157,7 @@ public class fi_triggered_context {
             MemorySegment.copy(fieldValue, 0L, union, threshold$OFFSET, threshold$LAYOUT.byteSize());
         }
 
-        private static final GroupLayout xpu$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("xpu"));
+        private static final GroupLayout xpu$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("xpu"));
 
         /**
          * Layout for field:
@@ -203,7 +201,7 @@ public class fi_triggered_context {
             MemorySegment.copy(fieldValue, 0L, union, xpu$OFFSET, xpu$LAYOUT.byteSize());
         }
 
-        private static final SequenceLayout internal$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("internal"));
+        private static final SequenceLayout internal$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("internal"));
 
         /**
          * Layout for field:
@@ -247,7 +245,7 @@ public class fi_triggered_context {
             MemorySegment.copy(fieldValue, 0L, union, internal$OFFSET, internal$LAYOUT.byteSize());
         }
 
-        private static long[] internal$DIMS = { 3 };
+        private static long[] internal$DIMS = {3};
 
         /**
          * Dimensions for array field:
@@ -267,7 +265,7 @@ public class fi_triggered_context {
          * }
          */
         public static MemorySegment internal(MemorySegment union, long index0) {
-            return (MemorySegment)internal$ELEM_HANDLE.get(union, 0L, index0);
+            return (MemorySegment) internal$ELEM_HANDLE.get(union, 0L, index0);
         }
 
         /**
@@ -291,7 +289,9 @@ public class fi_triggered_context {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -320,12 +320,13 @@ public class fi_triggered_context {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout trigger$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("trigger"));
+    private static final GroupLayout trigger$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("trigger"));
 
     /**
      * Layout for field:
@@ -396,7 +397,9 @@ public class fi_triggered_context {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -425,8 +428,8 @@ public class fi_triggered_context {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -34,19 +34,12 @@ public class fi_tx_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("caps"),
-        fabric_h.C_LONG.withName("mode"),
-        fabric_h.C_LONG.withName("op_flags"),
-        fabric_h.C_LONG.withName("msg_order"),
-        fabric_h.C_LONG.withName("comp_order"),
-        fabric_h.C_LONG.withName("inject_size"),
-        fabric_h.C_LONG.withName("size"),
-        fabric_h.C_LONG.withName("iov_limit"),
-        fabric_h.C_LONG.withName("rma_iov_limit"),
-        fabric_h.C_INT.withName("tclass"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("fi_tx_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("caps"),
+            fabric_h.C_LONG.withName("mode"), fabric_h.C_LONG.withName("op_flags"),
+            fabric_h.C_LONG.withName("msg_order"), fabric_h.C_LONG.withName("comp_order"),
+            fabric_h.C_LONG.withName("inject_size"), fabric_h.C_LONG.withName("size"),
+            fabric_h.C_LONG.withName("iov_limit"), fabric_h.C_LONG.withName("rma_iov_limit"),
+            fabric_h.C_INT.withName("tclass"), MemoryLayout.paddingLayout(4)).withName("fi_tx_attr");
 
     /**
      * The layout of this struct
@@ -55,7 +48,7 @@ public class fi_tx_attr {
         return $LAYOUT;
     }
 
-    private static final OfLong caps$LAYOUT = (OfLong)$LAYOUT.select(groupElement("caps"));
+    private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
     /**
      * Layout for field:
@@ -99,7 +92,7 @@ public class fi_tx_attr {
         struct.set(caps$LAYOUT, caps$OFFSET, fieldValue);
     }
 
-    private static final OfLong mode$LAYOUT = (OfLong)$LAYOUT.select(groupElement("mode"));
+    private static final OfLong mode$LAYOUT = (OfLong) $LAYOUT.select(groupElement("mode"));
 
     /**
      * Layout for field:
@@ -143,7 +136,7 @@ public class fi_tx_attr {
         struct.set(mode$LAYOUT, mode$OFFSET, fieldValue);
     }
 
-    private static final OfLong op_flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("op_flags"));
+    private static final OfLong op_flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("op_flags"));
 
     /**
      * Layout for field:
@@ -187,7 +180,7 @@ public class fi_tx_attr {
         struct.set(op_flags$LAYOUT, op_flags$OFFSET, fieldValue);
     }
 
-    private static final OfLong msg_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("msg_order"));
+    private static final OfLong msg_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("msg_order"));
 
     /**
      * Layout for field:
@@ -231,7 +224,7 @@ public class fi_tx_attr {
         struct.set(msg_order$LAYOUT, msg_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong comp_order$LAYOUT = (OfLong)$LAYOUT.select(groupElement("comp_order"));
+    private static final OfLong comp_order$LAYOUT = (OfLong) $LAYOUT.select(groupElement("comp_order"));
 
     /**
      * Layout for field:
@@ -275,7 +268,7 @@ public class fi_tx_attr {
         struct.set(comp_order$LAYOUT, comp_order$OFFSET, fieldValue);
     }
 
-    private static final OfLong inject_size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("inject_size"));
+    private static final OfLong inject_size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("inject_size"));
 
     /**
      * Layout for field:
@@ -319,7 +312,7 @@ public class fi_tx_attr {
         struct.set(inject_size$LAYOUT, inject_size$OFFSET, fieldValue);
     }
 
-    private static final OfLong size$LAYOUT = (OfLong)$LAYOUT.select(groupElement("size"));
+    private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
     /**
      * Layout for field:
@@ -363,7 +356,7 @@ public class fi_tx_attr {
         struct.set(size$LAYOUT, size$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_limit"));
+    private static final OfLong iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_limit"));
 
     /**
      * Layout for field:
@@ -407,7 +400,7 @@ public class fi_tx_attr {
         struct.set(iov_limit$LAYOUT, iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfLong rma_iov_limit$LAYOUT = (OfLong)$LAYOUT.select(groupElement("rma_iov_limit"));
+    private static final OfLong rma_iov_limit$LAYOUT = (OfLong) $LAYOUT.select(groupElement("rma_iov_limit"));
 
     /**
      * Layout for field:
@@ -451,7 +444,7 @@ public class fi_tx_attr {
         struct.set(rma_iov_limit$LAYOUT, rma_iov_limit$OFFSET, fieldValue);
     }
 
-    private static final OfInt tclass$LAYOUT = (OfInt)$LAYOUT.select(groupElement("tclass"));
+    private static final OfInt tclass$LAYOUT = (OfInt) $LAYOUT.select(groupElement("tclass"));
 
     /**
      * Layout for field:
@@ -506,7 +499,9 @@ public class fi_tx_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -535,8 +530,8 @@ public class fi_tx_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

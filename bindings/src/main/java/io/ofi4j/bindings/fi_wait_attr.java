@@ -26,11 +26,8 @@ public class fi_wait_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_INT.withName("wait_obj"),
-        MemoryLayout.paddingLayout(4),
-        fabric_h.C_LONG.withName("flags")
-    ).withName("fi_wait_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_INT.withName("wait_obj"),
+            MemoryLayout.paddingLayout(4), fabric_h.C_LONG.withName("flags")).withName("fi_wait_attr");
 
     /**
      * The layout of this struct
@@ -39,7 +36,7 @@ public class fi_wait_attr {
         return $LAYOUT;
     }
 
-    private static final OfInt wait_obj$LAYOUT = (OfInt)$LAYOUT.select(groupElement("wait_obj"));
+    private static final OfInt wait_obj$LAYOUT = (OfInt) $LAYOUT.select(groupElement("wait_obj"));
 
     /**
      * Layout for field:
@@ -83,7 +80,7 @@ public class fi_wait_attr {
         struct.set(wait_obj$LAYOUT, wait_obj$OFFSET, fieldValue);
     }
 
-    private static final OfLong flags$LAYOUT = (OfLong)$LAYOUT.select(groupElement("flags"));
+    private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
     /**
      * Layout for field:
@@ -138,7 +135,9 @@ public class fi_wait_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -167,8 +166,8 @@ public class fi_wait_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

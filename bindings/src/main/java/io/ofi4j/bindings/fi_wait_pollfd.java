@@ -27,11 +27,8 @@ public class fi_wait_pollfd {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("change_index"),
-        fabric_h.C_LONG.withName("nfds"),
-        fabric_h.C_POINTER.withName("fd")
-    ).withName("fi_wait_pollfd");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("change_index"),
+            fabric_h.C_LONG.withName("nfds"), fabric_h.C_POINTER.withName("fd")).withName("fi_wait_pollfd");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fi_wait_pollfd {
         return $LAYOUT;
     }
 
-    private static final OfLong change_index$LAYOUT = (OfLong)$LAYOUT.select(groupElement("change_index"));
+    private static final OfLong change_index$LAYOUT = (OfLong) $LAYOUT.select(groupElement("change_index"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fi_wait_pollfd {
         struct.set(change_index$LAYOUT, change_index$OFFSET, fieldValue);
     }
 
-    private static final OfLong nfds$LAYOUT = (OfLong)$LAYOUT.select(groupElement("nfds"));
+    private static final OfLong nfds$LAYOUT = (OfLong) $LAYOUT.select(groupElement("nfds"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fi_wait_pollfd {
         struct.set(nfds$LAYOUT, nfds$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout fd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("fd"));
+    private static final AddressLayout fd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fd"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fi_wait_pollfd {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fi_wait_pollfd {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -27,11 +27,8 @@ public class fid {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_LONG.withName("fclass"),
-        fabric_h.C_POINTER.withName("context"),
-        fabric_h.C_POINTER.withName("ops")
-    ).withName("fid");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fabric_h.C_LONG.withName("fclass"),
+            fabric_h.C_POINTER.withName("context"), fabric_h.C_POINTER.withName("ops")).withName("fid");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fid {
         return $LAYOUT;
     }
 
-    private static final OfLong fclass$LAYOUT = (OfLong)$LAYOUT.select(groupElement("fclass"));
+    private static final OfLong fclass$LAYOUT = (OfLong) $LAYOUT.select(groupElement("fclass"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fid {
         struct.set(fclass$LAYOUT, fclass$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fid {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fid {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fid {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -26,10 +26,8 @@ public class fid_cq {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("ops")
-    ).withName("fid_cq");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fid.layout().withName("fid"), fabric_h.C_POINTER.withName("ops")).withName("fid_cq");
 
     /**
      * The layout of this struct
@@ -38,7 +36,7 @@ public class fid_cq {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -82,7 +80,7 @@ public class fid_cq {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -137,7 +135,9 @@ public class fid_cq {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +166,8 @@ public class fid_cq {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

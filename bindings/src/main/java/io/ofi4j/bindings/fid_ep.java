@@ -32,16 +32,12 @@ public class fid_ep {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("ops"),
-        fabric_h.C_POINTER.withName("cm"),
-        fabric_h.C_POINTER.withName("msg"),
-        fabric_h.C_POINTER.withName("rma"),
-        fabric_h.C_POINTER.withName("tagged"),
-        fabric_h.C_POINTER.withName("atomic"),
-        fabric_h.C_POINTER.withName("collective")
-    ).withName("fid_ep");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fid.layout().withName("fid"), fabric_h.C_POINTER.withName("ops"),
+                    fabric_h.C_POINTER.withName("cm"), fabric_h.C_POINTER.withName("msg"),
+                    fabric_h.C_POINTER.withName("rma"), fabric_h.C_POINTER.withName("tagged"),
+                    fabric_h.C_POINTER.withName("atomic"), fabric_h.C_POINTER.withName("collective"))
+            .withName("fid_ep");
 
     /**
      * The layout of this struct
@@ -50,7 +46,7 @@ public class fid_ep {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -94,7 +90,7 @@ public class fid_ep {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -138,7 +134,7 @@ public class fid_ep {
         struct.set(ops$LAYOUT, ops$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout cm$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("cm"));
+    private static final AddressLayout cm$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cm"));
 
     /**
      * Layout for field:
@@ -182,7 +178,7 @@ public class fid_ep {
         struct.set(cm$LAYOUT, cm$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout msg$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("msg"));
+    private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
 
     /**
      * Layout for field:
@@ -226,7 +222,7 @@ public class fid_ep {
         struct.set(msg$LAYOUT, msg$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout rma$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("rma"));
+    private static final AddressLayout rma$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("rma"));
 
     /**
      * Layout for field:
@@ -270,7 +266,7 @@ public class fid_ep {
         struct.set(rma$LAYOUT, rma$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout tagged$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("tagged"));
+    private static final AddressLayout tagged$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("tagged"));
 
     /**
      * Layout for field:
@@ -314,7 +310,7 @@ public class fid_ep {
         struct.set(tagged$LAYOUT, tagged$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout atomic$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("atomic"));
+    private static final AddressLayout atomic$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("atomic"));
 
     /**
      * Layout for field:
@@ -358,7 +354,7 @@ public class fid_ep {
         struct.set(atomic$LAYOUT, atomic$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout collective$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("collective"));
+    private static final AddressLayout collective$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("collective"));
 
     /**
      * Layout for field:
@@ -413,7 +409,9 @@ public class fid_ep {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -442,8 +440,8 @@ public class fid_ep {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

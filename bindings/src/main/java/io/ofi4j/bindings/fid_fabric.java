@@ -27,12 +27,9 @@ public class fid_fabric {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("ops"),
-        fabric_h.C_INT.withName("api_version"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("fid_fabric");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
+            fabric_h.C_POINTER.withName("ops"), fabric_h.C_INT.withName("api_version"), MemoryLayout.paddingLayout(4))
+            .withName("fid_fabric");
 
     /**
      * The layout of this struct
@@ -41,7 +38,7 @@ public class fid_fabric {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -85,7 +82,7 @@ public class fid_fabric {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ops"));
+    private static final AddressLayout ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ops"));
 
     /**
      * Layout for field:
@@ -129,7 +126,7 @@ public class fid_fabric {
         struct.set(ops$LAYOUT, ops$OFFSET, fieldValue);
     }
 
-    private static final OfInt api_version$LAYOUT = (OfInt)$LAYOUT.select(groupElement("api_version"));
+    private static final OfInt api_version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("api_version"));
 
     /**
      * Layout for field:
@@ -184,7 +181,9 @@ public class fid_fabric {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -213,8 +212,8 @@ public class fid_fabric {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

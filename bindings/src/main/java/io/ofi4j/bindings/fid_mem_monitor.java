@@ -27,11 +27,9 @@ public class fid_mem_monitor {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("export_ops"),
-        fabric_h.C_POINTER.withName("import_ops")
-    ).withName("fid_mem_monitor");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
+            fabric_h.C_POINTER.withName("export_ops"), fabric_h.C_POINTER.withName("import_ops"))
+            .withName("fid_mem_monitor");
 
     /**
      * The layout of this struct
@@ -40,7 +38,7 @@ public class fid_mem_monitor {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -84,7 +82,7 @@ public class fid_mem_monitor {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout export_ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("export_ops"));
+    private static final AddressLayout export_ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("export_ops"));
 
     /**
      * Layout for field:
@@ -128,7 +126,7 @@ public class fid_mem_monitor {
         struct.set(export_ops$LAYOUT, export_ops$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout import_ops$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("import_ops"));
+    private static final AddressLayout import_ops$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("import_ops"));
 
     /**
      * Layout for field:
@@ -183,7 +181,9 @@ public class fid_mem_monitor {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +212,8 @@ public class fid_mem_monitor {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

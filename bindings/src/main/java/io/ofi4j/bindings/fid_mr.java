@@ -27,11 +27,8 @@ public class fid_mr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("mem_desc"),
-        fabric_h.C_LONG.withName("key")
-    ).withName("fid_mr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
+            fabric_h.C_POINTER.withName("mem_desc"), fabric_h.C_LONG.withName("key")).withName("fid_mr");
 
     /**
      * The layout of this struct
@@ -40,7 +37,7 @@ public class fid_mr {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -84,7 +81,7 @@ public class fid_mr {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout mem_desc$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mem_desc"));
+    private static final AddressLayout mem_desc$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mem_desc"));
 
     /**
      * Layout for field:
@@ -128,7 +125,7 @@ public class fid_mr {
         struct.set(mem_desc$LAYOUT, mem_desc$OFFSET, fieldValue);
     }
 
-    private static final OfLong key$LAYOUT = (OfLong)$LAYOUT.select(groupElement("key"));
+    private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
 
     /**
      * Layout for field:
@@ -183,7 +180,9 @@ public class fid_mr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -212,8 +211,8 @@ public class fid_mr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -29,13 +29,9 @@ public class fid_nic {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fid.layout().withName("fid"),
-        fabric_h.C_POINTER.withName("device_attr"),
-        fabric_h.C_POINTER.withName("bus_attr"),
-        fabric_h.C_POINTER.withName("link_attr"),
-        fabric_h.C_POINTER.withName("prov_attr")
-    ).withName("fid_nic");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(fid.layout().withName("fid"),
+            fabric_h.C_POINTER.withName("device_attr"), fabric_h.C_POINTER.withName("bus_attr"),
+            fabric_h.C_POINTER.withName("link_attr"), fabric_h.C_POINTER.withName("prov_attr")).withName("fid_nic");
 
     /**
      * The layout of this struct
@@ -44,7 +40,7 @@ public class fid_nic {
         return $LAYOUT;
     }
 
-    private static final GroupLayout fid$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("fid"));
+    private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
     /**
      * Layout for field:
@@ -88,7 +84,7 @@ public class fid_nic {
         MemorySegment.copy(fieldValue, 0L, struct, fid$OFFSET, fid$LAYOUT.byteSize());
     }
 
-    private static final AddressLayout device_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("device_attr"));
+    private static final AddressLayout device_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("device_attr"));
 
     /**
      * Layout for field:
@@ -132,7 +128,7 @@ public class fid_nic {
         struct.set(device_attr$LAYOUT, device_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout bus_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bus_attr"));
+    private static final AddressLayout bus_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bus_attr"));
 
     /**
      * Layout for field:
@@ -176,7 +172,7 @@ public class fid_nic {
         struct.set(bus_attr$LAYOUT, bus_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout link_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("link_attr"));
+    private static final AddressLayout link_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("link_attr"));
 
     /**
      * Layout for field:
@@ -220,7 +216,7 @@ public class fid_nic {
         struct.set(link_attr$LAYOUT, link_attr$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout prov_attr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("prov_attr"));
+    private static final AddressLayout prov_attr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("prov_attr"));
 
     /**
      * Layout for field:
@@ -275,7 +271,9 @@ public class fid_nic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -304,8 +302,8 @@ public class fid_nic {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

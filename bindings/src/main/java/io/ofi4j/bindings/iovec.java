@@ -26,10 +26,9 @@ public class iovec {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        fabric_h.C_POINTER.withName("iov_base"),
-        fabric_h.C_LONG.withName("iov_len")
-    ).withName("iovec");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(fabric_h.C_POINTER.withName("iov_base"), fabric_h.C_LONG.withName("iov_len"))
+            .withName("iovec");
 
     /**
      * The layout of this struct
@@ -38,7 +37,7 @@ public class iovec {
         return $LAYOUT;
     }
 
-    private static final AddressLayout iov_base$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("iov_base"));
+    private static final AddressLayout iov_base$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("iov_base"));
 
     /**
      * Layout for field:
@@ -82,7 +81,7 @@ public class iovec {
         struct.set(iov_base$LAYOUT, iov_base$OFFSET, fieldValue);
     }
 
-    private static final OfLong iov_len$LAYOUT = (OfLong)$LAYOUT.select(groupElement("iov_len"));
+    private static final OfLong iov_len$LAYOUT = (OfLong) $LAYOUT.select(groupElement("iov_len"));
 
     /**
      * Layout for field:
@@ -137,7 +136,9 @@ public class iovec {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -166,8 +167,8 @@ public class iovec {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -49,6 +49,24 @@ record ShmFileHeader(int layout, int process) {
         }
     }
 
+    /** Whether others may use it: all is there, in the layout of this process's libfabric. */
+    boolean isReady() {
+        return process != 0 && (layoutHere() == 0 || layout == layoutHere());
+    }
+
+    /** Whether there is a file in which something stands where an endpoint's says its process, as it does last of all. */
+    static boolean hasProcess(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ByteBuffer header = read(channel, 0, LENGTH);
+            return header.remaining() == LENGTH && header.getInt(PROCESS_AT) != 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private static ByteBuffer read(FileChannel channel, long offset, int length) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
         channel.read(bytes, offset);

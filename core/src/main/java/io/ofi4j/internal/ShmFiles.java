@@ -64,8 +64,16 @@ public final class ShmFiles {
 
     /** As {@link #find}, of an endpoint that is ready for others. */
     static Optional<Path> findReady(byte[] address) {
-        return place(address)
-                .filter(file -> ShmFileHeader.of(file).filter(header -> header.process() != 0).isPresent());
+        return place(address).filter(file -> ShmFileHeader.of(file).filter(ShmFileHeader::isReady).isPresent());
+    }
+
+    public static boolean isReady(byte[] address) {
+        return findReady(address).isPresent();
+    }
+
+    /** Whether there is a file, and it neither is nor will be that of an endpoint whose memory this libfabric understands. */
+    static boolean isForeign(byte[] address) {
+        return place(address).filter(ShmFileHeader::hasProcess).isPresent() && !isReady(address);
     }
 
     /** Whether an endpoint is ready, and its process still has it, as far as this one may know. */

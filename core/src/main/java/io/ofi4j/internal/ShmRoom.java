@@ -91,9 +91,9 @@ public final class ShmRoom implements AutoCloseable {
         return file == null ? 0 : fill(file);
     }
 
-    /** Gives the file of a peer what it lacks, if it is there. 0, or why there is no room, below 0. */
+    /** Gives the file of a peer what it lacks, if it is there. 0, or why there is no room or no such file, below 0. */
     public static int ofPeer(byte[] address) {
-        return ShmFiles.findReady(address).map(ShmRoom::fill).orElse(0);
+        return ShmFiles.isForeign(address) ? -Errno.ENOENT : ShmFiles.findReady(address).map(ShmRoom::fill).orElse(0);
     }
 
     private static int fill(Path file) {

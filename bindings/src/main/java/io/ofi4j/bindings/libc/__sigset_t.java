@@ -25,9 +25,8 @@ public class __sigset_t {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        MemoryLayout.sequenceLayout(16, libc_h.C_LONG).withName("__val")
-    ).withName("$anon$5:9");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(MemoryLayout.sequenceLayout(16, libc_h.C_LONG).withName("__val")).withName("$anon$5:9");
 
     /**
      * The layout of this struct
@@ -36,7 +35,7 @@ public class __sigset_t {
         return $LAYOUT;
     }
 
-    private static final SequenceLayout __val$LAYOUT = (SequenceLayout)$LAYOUT.select(groupElement("__val"));
+    private static final SequenceLayout __val$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__val"));
 
     /**
      * Layout for field:
@@ -80,7 +79,7 @@ public class __sigset_t {
         MemorySegment.copy(fieldValue, 0L, struct, __val$OFFSET, __val$LAYOUT.byteSize());
     }
 
-    private static long[] __val$DIMS = { 16 };
+    private static long[] __val$DIMS = {16};
 
     /**
      * Dimensions for array field:
@@ -100,7 +99,7 @@ public class __sigset_t {
      * }
      */
     public static long __val(MemorySegment struct, long index0) {
-        return (long)__val$ELEM_HANDLE.get(struct, 0L, index0);
+        return (long) __val$ELEM_HANDLE.get(struct, 0L, index0);
     }
 
     /**
@@ -124,7 +123,9 @@ public class __sigset_t {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -153,8 +154,8 @@ public class __sigset_t {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -22,15 +22,12 @@ public class libc_h {
     static final boolean TRACE_DOWNCALLS = Boolean.getBoolean("jextract.trace.downcalls");
 
     static void traceDowncall(String name, Object... args) {
-         String traceArgs = Arrays.stream(args)
-                       .map(Object::toString)
-                       .collect(Collectors.joining(", "));
-         System.out.printf("%s(%s)\n", name, traceArgs);
+        String traceArgs = Arrays.stream(args).map(Object::toString).collect(Collectors.joining(", "));
+        System.out.printf("%s(%s)\n", name, traceArgs);
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return SYMBOL_LOOKUP.find(symbol)
-            .orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
+        return SYMBOL_LOOKUP.find(symbol).orElseThrow(() -> new UnsatisfiedLinkError("unresolved symbol: " + symbol));
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {
@@ -46,17 +43,17 @@ public class libc_h {
             case PaddingLayout p -> p;
             case ValueLayout v -> v.withByteAlignment(align);
             case GroupLayout g -> {
-                MemoryLayout[] alignedMembers = g.memberLayouts().stream()
-                        .map(m -> align(m, align)).toArray(MemoryLayout[]::new);
-                yield g instanceof StructLayout ?
-                        MemoryLayout.structLayout(alignedMembers) : MemoryLayout.unionLayout(alignedMembers);
+                MemoryLayout[] alignedMembers = g.memberLayouts().stream().map(m -> align(m, align))
+                        .toArray(MemoryLayout[]::new);
+                yield g instanceof StructLayout
+                        ? MemoryLayout.structLayout(alignedMembers)
+                        : MemoryLayout.unionLayout(alignedMembers);
             }
             case SequenceLayout s -> MemoryLayout.sequenceLayout(s.elementCount(), align(s.elementLayout(), align));
         };
     }
 
-    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup()
-            .or(Linker.nativeLinker().defaultLookup());
+    static final SymbolLookup SYMBOL_LOOKUP = SymbolLookup.loaderLookup().or(Linker.nativeLinker().defaultLookup());
 
     public static final ValueLayout.OfBoolean C_BOOL = ValueLayout.JAVA_BOOLEAN;
     public static final ValueLayout.OfByte C_CHAR = ValueLayout.JAVA_BYTE;
@@ -68,7 +65,7 @@ public class libc_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
-    private static final int SIGINT = (int)2L;
+    private static final int SIGINT = (int) 2L;
     /**
      * {@snippet lang=c :
      * #define SIGINT 2
@@ -77,7 +74,7 @@ public class libc_h {
     public static int SIGINT() {
         return SIGINT;
     }
-    private static final int SIGILL = (int)4L;
+    private static final int SIGILL = (int) 4L;
     /**
      * {@snippet lang=c :
      * #define SIGILL 4
@@ -86,7 +83,7 @@ public class libc_h {
     public static int SIGILL() {
         return SIGILL;
     }
-    private static final int SIGABRT = (int)6L;
+    private static final int SIGABRT = (int) 6L;
     /**
      * {@snippet lang=c :
      * #define SIGABRT 6
@@ -95,7 +92,7 @@ public class libc_h {
     public static int SIGABRT() {
         return SIGABRT;
     }
-    private static final int SIGSEGV = (int)11L;
+    private static final int SIGSEGV = (int) 11L;
     /**
      * {@snippet lang=c :
      * #define SIGSEGV 11
@@ -104,7 +101,7 @@ public class libc_h {
     public static int SIGSEGV() {
         return SIGSEGV;
     }
-    private static final int SIGTERM = (int)15L;
+    private static final int SIGTERM = (int) 15L;
     /**
      * {@snippet lang=c :
      * #define SIGTERM 15
@@ -113,7 +110,7 @@ public class libc_h {
     public static int SIGTERM() {
         return SIGTERM;
     }
-    private static final int SIGBUS = (int)7L;
+    private static final int SIGBUS = (int) 7L;
     /**
      * {@snippet lang=c :
      * #define SIGBUS 7
@@ -124,12 +121,8 @@ public class libc_h {
     }
 
     private static class sigaction {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_INT,
-            libc_h.C_INT,
-            libc_h.C_POINTER,
-            libc_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_INT, libc_h.C_INT,
+                libc_h.C_POINTER, libc_h.C_POINTER);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("sigaction");
 
@@ -177,17 +170,14 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("sigaction", __sig, __act, __oact);
             }
-            return (int)mh$.invokeExact(__sig, __act, __oact);
+            return (int) mh$.invokeExact(__sig, __act, __oact);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class malloc {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_POINTER,
-            libc_h.C_LONG
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_LONG);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("malloc");
 
@@ -235,16 +225,14 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("malloc", __size);
             }
-            return (MemorySegment)mh$.invokeExact(__size);
+            return (MemorySegment) mh$.invokeExact(__size);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class free {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
-            libc_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(libc_h.C_POINTER);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("free");
 
@@ -294,15 +282,12 @@ public class libc_h {
             }
             mh$.invokeExact(__ptr);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class getenv {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_POINTER,
-            libc_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_POINTER);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("getenv");
 
@@ -350,19 +335,15 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("getenv", __name);
             }
-            return (MemorySegment)mh$.invokeExact(__name);
+            return (MemorySegment) mh$.invokeExact(__name);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class setenv {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_INT,
-            libc_h.C_POINTER,
-            libc_h.C_POINTER,
-            libc_h.C_INT
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_INT, libc_h.C_POINTER,
+                libc_h.C_POINTER, libc_h.C_INT);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("setenv");
 
@@ -410,17 +391,14 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("setenv", __name, __value, __replace);
             }
-            return (int)mh$.invokeExact(__name, __value, __replace);
+            return (int) mh$.invokeExact(__name, __value, __replace);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class strdup {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_POINTER,
-            libc_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_POINTER, libc_h.C_POINTER);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("strdup");
 
@@ -468,17 +446,14 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("strdup", __s);
             }
-            return (MemorySegment)mh$.invokeExact(__s);
+            return (MemorySegment) mh$.invokeExact(__s);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 
     private static class strlen {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            libc_h.C_LONG,
-            libc_h.C_POINTER
-        );
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_LONG, libc_h.C_POINTER);
 
         public static final MemorySegment ADDR = libc_h.findOrThrow("strlen");
 
@@ -526,10 +501,9 @@ public class libc_h {
             if (TRACE_DOWNCALLS) {
                 traceDowncall("strlen", __s);
             }
-            return (long)mh$.invokeExact(__s);
+            return (long) mh$.invokeExact(__s);
         } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
+            throw new AssertionError("should not reach here", ex$);
         }
     }
 }
-

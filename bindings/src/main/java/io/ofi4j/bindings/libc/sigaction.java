@@ -31,13 +31,11 @@ public class sigaction {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        sigaction.__sigaction_handler.layout().withName("__sigaction_handler"),
-        __sigset_t.layout().withName("sa_mask"),
-        libc_h.C_INT.withName("sa_flags"),
-        MemoryLayout.paddingLayout(4),
-        libc_h.C_POINTER.withName("sa_restorer")
-    ).withName("sigaction");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(sigaction.__sigaction_handler.layout().withName("__sigaction_handler"),
+                    __sigset_t.layout().withName("sa_mask"), libc_h.C_INT.withName("sa_flags"),
+                    MemoryLayout.paddingLayout(4), libc_h.C_POINTER.withName("sa_restorer"))
+            .withName("sigaction");
 
     /**
      * The layout of this struct
@@ -60,10 +58,9 @@ public class sigaction {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            libc_h.C_POINTER.withName("sa_handler"),
-            libc_h.C_POINTER.withName("sa_sigaction")
-        ).withName("$anon$31:5");
+        private static final GroupLayout $LAYOUT = MemoryLayout
+                .unionLayout(libc_h.C_POINTER.withName("sa_handler"), libc_h.C_POINTER.withName("sa_sigaction"))
+                .withName("$anon$31:5");
 
         /**
          * The layout of this union
@@ -72,7 +69,8 @@ public class sigaction {
             return $LAYOUT;
         }
 
-        private static final AddressLayout sa_handler$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_handler"));
+        private static final AddressLayout sa_handler$LAYOUT = (AddressLayout) $LAYOUT
+                .select(groupElement("sa_handler"));
 
         /**
          * Layout for field:
@@ -134,11 +132,8 @@ public class sigaction {
                 void apply(int _x0, MemorySegment _x1, MemorySegment _x2);
             }
 
-            private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
-                libc_h.C_INT,
-                libc_h.C_POINTER,
-                libc_h.C_POINTER
-            );
+            private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(libc_h.C_INT, libc_h.C_POINTER,
+                    libc_h.C_POINTER);
 
             /**
              * The descriptor of this function pointer
@@ -162,16 +157,17 @@ public class sigaction {
             /**
              * Invoke the upcall stub {@code funcPtr}, with given parameters
              */
-            public static void invoke(MemorySegment funcPtr,int _x0, MemorySegment _x1, MemorySegment _x2) {
+            public static void invoke(MemorySegment funcPtr, int _x0, MemorySegment _x1, MemorySegment _x2) {
                 try {
-                     DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+                    DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
                 } catch (Throwable ex$) {
                     throw new AssertionError("should not reach here", ex$);
                 }
             }
         }
 
-        private static final AddressLayout sa_sigaction$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_sigaction"));
+        private static final AddressLayout sa_sigaction$LAYOUT = (AddressLayout) $LAYOUT
+                .select(groupElement("sa_sigaction"));
 
         /**
          * Layout for field:
@@ -226,7 +222,9 @@ public class sigaction {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() { return layout().byteSize(); }
+        public static long sizeof() {
+            return layout().byteSize();
+        }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -255,12 +253,14 @@ public class sigaction {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout __sigaction_handler$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__sigaction_handler"));
+    private static final GroupLayout __sigaction_handler$LAYOUT = (GroupLayout) $LAYOUT
+            .select(groupElement("__sigaction_handler"));
 
     /**
      * Layout for field:
@@ -316,7 +316,7 @@ public class sigaction {
         MemorySegment.copy(fieldValue, 0L, struct, __sigaction_handler$OFFSET, __sigaction_handler$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout sa_mask$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("sa_mask"));
+    private static final GroupLayout sa_mask$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("sa_mask"));
 
     /**
      * Layout for field:
@@ -360,7 +360,7 @@ public class sigaction {
         MemorySegment.copy(fieldValue, 0L, struct, sa_mask$OFFSET, sa_mask$LAYOUT.byteSize());
     }
 
-    private static final OfInt sa_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sa_flags"));
+    private static final OfInt sa_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sa_flags"));
 
     /**
      * Layout for field:
@@ -448,14 +448,14 @@ public class sigaction {
          */
         public static void invoke(MemorySegment funcPtr) {
             try {
-                 DOWN$MH.invokeExact(funcPtr);
+                DOWN$MH.invokeExact(funcPtr);
             } catch (Throwable ex$) {
                 throw new AssertionError("should not reach here", ex$);
             }
         }
     }
 
-    private static final AddressLayout sa_restorer$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sa_restorer"));
+    private static final AddressLayout sa_restorer$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sa_restorer"));
 
     /**
      * Layout for field:
@@ -510,7 +510,9 @@ public class sigaction {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() { return layout().byteSize(); }
+    public static long sizeof() {
+        return layout().byteSize();
+    }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
@@ -539,8 +541,8 @@ public class sigaction {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

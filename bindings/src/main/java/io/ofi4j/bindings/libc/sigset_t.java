@@ -23,4 +23,3 @@ public class sigset_t extends __sigset_t {
         // Should not be called directly
     }
 }
-
