@@ -60,8 +60,8 @@ public final class Counter implements AutoCloseable {
     }
 
     /**
-     * Whether fi_cntr_wait does what it should: ofi_rxd has none, though it says so; shm yields, on libfabric 1.x without
-     * looking at the time; and that of sockets 1.x returns at once.
+     * Whether fi_cntr_wait does what it should: that of ofi_rxd may wait longer for its peers than it is told; shm yields, on
+     * libfabric 1.x without looking at the time; and that of sockets 1.x returns at once.
      */
     private static boolean hasBlockingWait(String provider, WaitObject object) {
         boolean one = Libfabric.load().version().major() < 2;

@@ -5,6 +5,7 @@ import static io.ofi4j.Recorder.RECORDER;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -178,7 +179,8 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed; with {@code tcp} of libfabric
      *         2.x and {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or its vector has peers
      *         already and no endpoint with this queue
-     * @throws FabricException if the provider refuses; the endpoint is closed then
+     * @throws FabricException if the provider refuses, as an address that somebody else has; the endpoint is closed then
+     * @throws UnsupportedOperationException if an address was chosen, and the provider takes none; the endpoint is closed then
      * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public Endpoint enable() {
@@ -209,6 +211,25 @@ public final class Endpoint implements AutoCloseable {
             throw new IllegalStateException("enable " + this + " first: it has no address before");
         }
         return atProvider.address();
+    }
+
+    /**
+     * Chooses where peers shall reach this endpoint, rather than where the hints or the provider put it; fi_setname, fi_cm(3). The
+     * provider is told in {@link #enable}, and {@link #address()} says then what became of it: a port of 0 is one that the system
+     * chooses.
+     *
+     * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or with {@code shm}
+     *        {@link EndpointAddress#ofName}
+     * @return this endpoint
+     * @throws IllegalArgumentException if the address is none of the provider's
+     * @throws IllegalStateException if this endpoint is enabled or closed
+     * @throws UnsupportedOperationException if the provider's endpoints have an address from the start ({@code ofi_rxd}, {@code verbs}). For
+     *         connected endpoints of {@code tcp} and {@code net}, which have none of their own, {@link #enable} says so
+     */
+    public synchronized Endpoint address(EndpointAddress chosen) {
+        requireOpen();
+        atProvider.choose(chosen);
+        return this;
     }
 
     /**

@@ -1,7 +1,12 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.FabricConstants;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.zip.CRC32C;
@@ -19,6 +24,13 @@ public final class EndpointAddress {
     /** No provider's addresses are longer. */
     static final int MAXIMUM_LENGTH = 512;
 
+    private static final int MAXIMUM_NAME_LENGTH = 200;
+    /** As shm names its endpoints. */
+    private static final String NAME_PREFIX = "fi_shm://";
+    private static final int SOCKADDR_IN_LENGTH = 16;
+    private static final int SOCKADDR_IN6_LENGTH = 28;
+    private static final short AF_INET = 2;
+    private static final short AF_INET6 = 10;
     private static final int MAGIC = 0x4f464941; // OFIA
     private static final short ENCODING = 1;
     private static final int HEADER_LENGTH = 12;
@@ -57,6 +69,44 @@ public final class EndpointAddress {
             throw new IllegalArgumentException("an address format is 0 or more, not " + format);
         }
         return new EndpointAddress(bytes.clone(), format);
+    }
+
+    /**
+     * {@return the address of an endpoint of a provider of networks}
+     *
+     * @param address where it is; a port of 0 lets the system choose one
+     * @throws IllegalArgumentException if it is a name that was not resolved
+     */
+    public static EndpointAddress of(InetSocketAddress address) {
+        if (address.isUnresolved()) {
+            throw new IllegalArgumentException(address + " is not resolved: is the name known?");
+        }
+        byte[] host = address.getAddress().getAddress();
+        boolean isIpv4 = address.getAddress() instanceof Inet4Address;
+        ByteBuffer buffer = ByteBuffer.allocate(isIpv4 ? SOCKADDR_IN_LENGTH : SOCKADDR_IN6_LENGTH)
+                .order(ByteOrder.nativeOrder()).putShort(isIpv4 ? AF_INET : AF_INET6).order(ByteOrder.BIG_ENDIAN)
+                .putShort((short) address.getPort());
+        if (isIpv4) {
+            buffer.put(host);
+        } else {
+            buffer.putInt(0).put(host).order(ByteOrder.nativeOrder())
+                    .putInt(((Inet6Address) address.getAddress()).getScopeId());
+        }
+        return of(buffer.array(), isIpv4 ? FabricConstants.FI_SOCKADDR_IN : FabricConstants.FI_SOCKADDR_IN6);
+    }
+
+    /**
+     * {@return the address of an endpoint of a provider whose addresses are names, such as {@code shm}}
+     *
+     * @param name letters, digits, dots, hyphens and underscores; one that no other endpoint of this machine has
+     * @throws IllegalArgumentException if it has none of them, others, or more than 200
+     */
+    public static EndpointAddress ofName(String name) {
+        if (!name.matches("[A-Za-z0-9._-]{1," + MAXIMUM_NAME_LENGTH + "}") || name.startsWith(".")) {
+            throw new IllegalArgumentException("a name has 1 to " + MAXIMUM_NAME_LENGTH
+                    + " letters, digits, dots, hyphens and underscores, and no dot in front, unlike '" + name + "'");
+        }
+        return of((NAME_PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII), FabricConstants.FI_ADDR_STR);
     }
 
     /** {@return a copy of the bytes} */

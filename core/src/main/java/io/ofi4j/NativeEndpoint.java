@@ -24,6 +24,7 @@ final class NativeEndpoint {
     private final Handle handle;
     private final FabricInfo info;
     private final EndpointBindings bindings;
+    private final ChosenAddress chosen;
     private EndpointAddress address;
     /** Whether the provider knows a vector of this endpoint. */
     private boolean hasVector;
@@ -38,6 +39,15 @@ final class NativeEndpoint {
         this.handle = handle;
         this.info = endpoint.info();
         this.bindings = bindings;
+        this.chosen = new ChosenAddress(info);
+    }
+
+    /** @throws IllegalStateException if it has an address already */
+    void choose(EndpointAddress wanted) {
+        if (enabled) {
+            throw new IllegalStateException(endpoint + " is enabled, and has its address: choose one before");
+        }
+        chosen.choose(wanted);
     }
 
     boolean isEnabled() {
@@ -62,6 +72,7 @@ final class NativeEndpoint {
             throw new IllegalStateException(endpoint + " is enabled already");
         }
         requireFit();
+        chosen.tell(handle);
         try (ShmRoom room = takeRoom()) {
             domain.queues.undisturbed(bindings.vector(), bindings.queues(),
                     () -> bindings.counters.undisturbed(() -> bindAndEnable(room)));

@@ -8,6 +8,7 @@ import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,6 +29,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final Handle handle;
     private final FabricInfo info;
     private final int maximumDataSize;
+    private final ChosenAddress chosen;
     private final Set<ConnectionRequest> requests = new LinkedHashSet<>();
     private EventQueue queue;
     private boolean listening;
@@ -38,6 +40,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.maximumDataSize = EpOps.connectionDataSize(handle);
+        this.chosen = new ChosenAddress(info);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
@@ -112,11 +115,31 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
+     * Chooses where peers shall reach this endpoint, rather than where the hints or the provider put it; fi_setname, fi_cm(3). The
+     * provider is told in {@link #listen}, and {@link #address()} says then what became of it: a port of 0 is one that the system
+     * chooses.
+     *
+     * @param address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
+     * @return this endpoint
+     * @throws IllegalArgumentException if the address is none of the provider's
+     * @throws IllegalStateException if this endpoint listens or is closed
+     * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
+     */
+    public synchronized PassiveEndpoint address(EndpointAddress address) {
+        requireOpen();
+        if (listening) {
+            throw new IllegalStateException(this + " listens, and has its address: choose one before");
+        }
+        chosen.choose(address);
+        return this;
+    }
+
+    /**
      * Lets peers ask for connections from now on; fi_listen.
      *
      * @return this endpoint
      * @throws IllegalStateException if no event queue is bound, or this endpoint listens or is closed
-     * @throws FabricException if the provider refuses
+     * @throws FabricException if the provider refuses, as an address that somebody else has; close this endpoint then
      */
     public synchronized PassiveEndpoint listen() {
         requireOpen();
@@ -125,6 +148,7 @@ public final class PassiveEndpoint implements AutoCloseable {
                     ? "bind an event queue to " + this + " before it listens"
                     : this + " listens already");
         }
+        chosen.tell(handle);
         FabricException.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
         listening = true;
         return this;

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.RmaMessageStruct;
+import java.util.Objects;
 
 /**
  * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed
@@ -23,6 +24,7 @@ public final class RmaMessage {
     long flags;
     Peer peer;
 
+    private final long[] rightsOfRemotes;
     private final RmaPosting posting;
     private final TransferChecks checks;
     private final int localLimit;
@@ -52,6 +54,7 @@ public final class RmaMessage {
         this.localLimit = (int) Math.min(iovLimit, ContextSlab.FURTHER + 1);
         this.remoteLimit = (int) Math.min(rmaIovLimit, Integer.MAX_VALUE);
         this.struct = new RmaMessageStruct(localLimit, remoteLimit);
+        this.rightsOfRemotes = new long[remoteLimit];
         this.regions = new MemoryRegion[localLimit];
         this.furtherRegions = new int[localLimit];
         clear();
@@ -93,26 +96,59 @@ public final class RmaMessage {
      * @throws IllegalArgumentException if there are {@link #localLimit} already, or the region is another domain's
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
-        if ((offset | length) < 0 || offset > region.length - length) {
-            throw region.hasSeveralSegments()
-                    ? region.several()
-                    : TransferChecks.outOfBounds("", offset, length, region.length);
-        }
+        requireInside(region, offset, length);
         if (localCount == localLimit) {
             throw new IllegalArgumentException("provider " + checks.provider() + " takes " + localLimit
                     + " local segments an operation, and no more");
         }
         checks.requireDomain(region);
-        struct.local(localCount, region.address + offset, length, region.descriptor);
-        regions[localCount] = region;
-        if (localCount > 0) {
-            furtherRegions[localCount - 1] = region.number;
-        }
-        localCount++;
+        put(localCount++, region, offset, length);
         localLength = sum(localLength, length);
         localRights &= region.accessBits;
         struct.localCount(localCount, localLength);
         return this;
+    }
+
+    /**
+     * Puts another local segment in the place of one; the others stay.
+     *
+     * @param index which, from 0, in the order in which they were added
+     * @param region where it is
+     * @param offset where in it
+     * @param length how many bytes
+     * @return this message
+     * @throws IndexOutOfBoundsException if there is none with this index, or it is not all inside the region
+     * @throws IllegalArgumentException if the region is another domain's
+     */
+    public RmaMessage replaceLocal(int index, MemoryRegion region, long offset, long length) {
+        requireInside(region, offset, length);
+        Objects.checkIndex(index, localCount);
+        checks.requireDomain(region);
+        put(index, region, offset, length);
+        localLength = 0;
+        localRights = Access.ALL;
+        for (int i = 0; i < localCount; i++) {
+            localLength = sum(localLength, struct.localBytes(i));
+            localRights &= regions[i].accessBits;
+        }
+        struct.localCount(localCount, localLength);
+        return this;
+    }
+
+    private static void requireInside(MemoryRegion region, long offset, long length) {
+        if ((offset | length) < 0 || offset > region.length - length) {
+            throw region.hasSeveralSegments()
+                    ? region.several()
+                    : TransferChecks.outOfBounds("", offset, length, region.length);
+        }
+    }
+
+    private void put(int index, MemoryRegion region, long offset, long length) {
+        struct.local(index, region.address + offset, length, region.descriptor);
+        regions[index] = region;
+        if (index > 0) {
+            furtherRegions[index - 1] = region.number;
+        }
     }
 
     /**
@@ -126,19 +162,50 @@ public final class RmaMessage {
      * @throws IllegalArgumentException if there are {@link #remoteLimit} already
      */
     public RmaMessage remote(RemoteRegion region, long offset, long length) {
-        if ((offset | length) < 0 || offset > region.length() - length) {
-            throw TransferChecks.outOfBounds("remote ", offset, length, region.length());
-        }
+        requireInside(region, offset, length);
         if (remoteCount == remoteLimit) {
             throw new IllegalArgumentException("provider " + checks.provider() + " takes " + remoteLimit
                     + " remote segments an operation, and no more");
         }
-        struct.remote(remoteCount, region.base() + offset, length, region.key());
-        remoteCount++;
+        put(remoteCount++, region, offset, length);
         remoteLength = sum(remoteLength, length);
         remoteRights &= region.accessBits();
         struct.remoteCount(remoteCount);
         return this;
+    }
+
+    /**
+     * Puts another remote segment in the place of one; the others stay.
+     *
+     * @param index which, from 0, in the order in which they were added
+     * @param region where it is
+     * @param offset where in it
+     * @param length how many bytes
+     * @return this message
+     * @throws IndexOutOfBoundsException if there is none with this index, or it is not all inside the region
+     */
+    public RmaMessage replaceRemote(int index, RemoteRegion region, long offset, long length) {
+        requireInside(region, offset, length);
+        Objects.checkIndex(index, remoteCount);
+        put(index, region, offset, length);
+        remoteLength = 0;
+        remoteRights = Access.ALL;
+        for (int i = 0; i < remoteCount; i++) {
+            remoteLength = sum(remoteLength, struct.remoteBytes(i));
+            remoteRights &= rightsOfRemotes[i];
+        }
+        return this;
+    }
+
+    private static void requireInside(RemoteRegion region, long offset, long length) {
+        if ((offset | length) < 0 || offset > region.length() - length) {
+            throw TransferChecks.outOfBounds("remote ", offset, length, region.length());
+        }
+    }
+
+    private void put(int index, RemoteRegion region, long offset, long length) {
+        struct.remote(index, region.base() + offset, length, region.key());
+        rightsOfRemotes[index] = region.accessBits();
     }
 
     /**

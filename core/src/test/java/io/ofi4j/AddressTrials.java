@@ -35,8 +35,8 @@ final class AddressTrials {
         all.put("fi_av_remove", CallTrial.of(AddressTrials::remove));
         all.put("fi_av_lookup", CallTrial.of(t -> {
             AvOps.Found found = AvOps.fi_av_lookup(t.vector().handle(), t.pair.far.fabricAddress());
-            assertThat(found.status()).isZero();
-            assertThat(found.address()).isEqualTo(t.pair.farEndpoint.address().toBytes());
+            assertThat(found.status()).as("the status").isZero();
+            assertThat(found.address()).as("the address").isEqualTo(t.pair.farEndpoint.address().toBytes());
         }));
         all.put("fi_av_straddr",
                 CallTrial.of(t -> assertThat(t.vector().toText(t.pair.farEndpoint.address())).isNotBlank()));

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -8,11 +9,21 @@ import java.util.stream.Stream;
  *
  * @param label what the table says
  * @param hints what opens it here
+ * @param deadline how long a trial waits for what its call shall do
  */
-record CallColumn(String label, FabricHints hints) {
+record CallColumn(String label, FabricHints hints, Duration deadline) {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
     static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
             "net MSG", "sockets MSG", "verbs;ofi_rxm", "verbs MSG");
+
+    CallColumn(String label, FabricHints hints) {
+        this(label, hints, Pair.DEADLINE);
+    }
+
+    /** The same, with another deadline. */
+    CallColumn within(Duration limit) {
+        return new CallColumn(label, hints, limit);
+    }
 
     /** Those of this machine, or those that were chosen. */
     static Stream<CallColumn> here() {

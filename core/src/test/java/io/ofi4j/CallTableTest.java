@@ -1,6 +1,8 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.fail;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -11,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -45,11 +48,33 @@ class CallTableTest {
     @ParameterizedTest(name = "{0} over {1}")
     @MethodSource("trials")
     void theCallDoesWhatItsManPageSaysOrIsNotOffered(String call, CallColumn column) throws Exception {
-        Optional<String> failure = UpstreamFailures.of(call, column, version);
+        Optional<UpstreamFailures.Failure> failure = UpstreamFailures.of(call, column, version);
+        if (failure.isPresent()) {
+            fails(call, failure.get(), failure.get().within(column));
+        }
         String outcome = failure.isPresent()
-                ? failure.get()
+                ? failure.get().reason()
                 : isOffered(call, column) ? CallTable.WORKS : CallTable.NOT_OFFERED;
         OUTCOMES.put(List.of(call, column.label()), outcome);
+    }
+
+    @Test
+    void everyFailureIsOfACallAndAColumnOfTheTable() {
+        CallTable.VERSIONS.stream().flatMap(UpstreamFailures::of).forEach(failure -> {
+            assertThat(CallTrials.ALL).containsKey(failure.call());
+            assertThat(CallColumn.LABELS).contains(failure.column());
+        });
+    }
+
+    /** Tries what is known to fail: one that works by now, or fails otherwise, fails the test. */
+    private static void fails(String call, UpstreamFailures.Failure failure, CallColumn column) {
+        Throwable end = catchThrowable(() -> CallTrials.ALL.get(call).run(column));
+        if (end == null) {
+            fail("%s works over %s: take it out of UpstreamFailures", call, column);
+        }
+        if (!failure.isShownBy(end)) {
+            fail("%s fails over %s otherwise than UpstreamFailures say: %s".formatted(call, column, failure), end);
+        }
     }
 
     /** Tries it; a trial that fails otherwise than by not being offered fails the test. */

@@ -19,21 +19,22 @@ interface CallTrial {
 
     /** With two endpoints that are asked for otherwise. */
     static CallTrial of(UnaryOperator<FabricHints> hints, Body body) {
-        return column -> run(new Pair(hints.apply(column.hints())), body);
+        return column -> run(column, new Pair(hints.apply(column.hints())), body);
     }
 
     /** With two endpoints whose queues are opened otherwise. */
     static CallTrial of(CompletionQueueAttributes queues, Body body) {
-        return column -> run(new Pair(column.hints(), queues), body);
+        return column -> run(column, new Pair(column.hints(), queues), body);
     }
 
     /** With two endpoints that are asked for, and bound, otherwise. */
     static CallTrial of(UnaryOperator<FabricHints> hints, Pair.Wiring wiring, Body body) {
-        return column -> run(new Pair(hints.apply(column.hints()), CompletionQueueAttributes.defaults(), wiring), body);
+        return column -> run(column,
+                new Pair(hints.apply(column.hints()), CompletionQueueAttributes.defaults(), wiring), body);
     }
 
-    private static void run(Pair pair, Body body) throws Exception {
-        try (Trial trial = new Trial(pair)) {
+    private static void run(CallColumn column, Pair pair, Body body) throws Exception {
+        try (Trial trial = new Trial(pair, column.deadline())) {
             body.run(trial);
         }
     }

@@ -4,12 +4,37 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** Trials of the calls of fi_cm(3). */
 final class ConnectionTrials {
     private static final byte[] SAID = {1, 2, 3};
 
+    /** The end that peers come to is elsewhere, or that one of a connection which has asked for it. */
+    private static final Pair.Wiring CHOSEN = new Pair.Wiring() {
+        @Override
+        public Endpoint near(Pair pair, Endpoint endpoint) {
+            return choose(pair, endpoint.bind(pair.queue), EndpointType.MSG);
+        }
+
+        @Override
+        public Endpoint far(Pair pair, Endpoint endpoint) {
+            return choose(pair, endpoint.bind(pair.farQueue), EndpointType.RDM);
+        }
+    };
+
     private ConnectionTrials() {
+    }
+
+    private static Endpoint choose(Pair pair, Endpoint endpoint, EndpointType which) {
+        return endpoint.info().endpoint().type() == which
+                ? endpoint.address(ChosenAddressTest.free(provider(pair)))
+                : endpoint;
+    }
+
+    private static String provider(Pair pair) {
+        String name = pair.domain.info().provider();
+        return pair.domain.info().endpoint().type() == EndpointType.MSG ? "MSG " + name : name;
     }
 
     /** What is tried on a passive endpoint that listens. */
@@ -30,6 +55,20 @@ final class ConnectionTrials {
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_getname", CallTrial.of(t -> assertThat(t.pair.endpoint.address().toBytes()).isNotEmpty()));
+        all.put("fi_setname", CallTrial.of(UnaryOperator.identity(), CHOSEN, t -> {
+            boolean isConnected = t.pair.vector == null;
+            ChosenAddressTest.requireAt((isConnected ? t.pair.endpoint : t.pair.farEndpoint).address(),
+                    ChosenAddressTest.free(provider(t.pair)), provider(t.pair));
+            t.write();
+        }));
+        all.put("fi_setname of a passive endpoint", of(listener -> {
+            String provider = "MSG " + listener.fabric.info().provider();
+            try (PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.fabric.info())
+                    .bind(listener.events)) {
+                EndpointAddress chosen = ChosenAddressTest.free(provider);
+                ChosenAddressTest.requireAt(passive.address(chosen).listen().address(), chosen, provider);
+            }
+        }));
         all.put("fi_passive_ep, fi_listen",
                 of(listener -> assertThat(listener.passive.address().toBytes()).isNotEmpty()));
         all.put("fi_connect, fi_accept", of(listener -> {

@@ -4,11 +4,16 @@ import static io.ofi4j.Trial.LENGTH;
 import static io.ofi4j.Trial.TOKEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.internal.CntrOps;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /** Trials of the calls of fi_cntr(3). */
 final class CounterTrials {
+    private static final int ETIMEDOUT = 110;
+    private static final int SHORT = 400;
+
     private CounterTrials() {
     }
 
@@ -31,8 +36,9 @@ final class CounterTrials {
         }));
         all.put("fi_cntr_wait", near(WaitObject.UNSPECIFIED, CounterEvent.WRITE, t -> {
             t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-            t.whileTheFarEndPolls(() -> counter(t).await(1, Pair.DEADLINE));
+            t.whileTheFarEndPolls(() -> counter(t).await(1, t.deadline));
             assertThat(counter(t).read()).isEqualTo(1);
+            waitNatively(counter(t), t.deadline);
         }));
         changes(all);
     }
@@ -61,7 +67,23 @@ final class CounterTrials {
 
     private static void read(Trial t) {
         t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-        t.pair.awaitToken(TOKEN);
+        t.awaitToken(TOKEN);
+    }
+
+    /** What the provider makes of it, which this library need not have called. */
+    private static void waitNatively(Counter counter, Duration deadline) throws InterruptedException {
+        CntrOps ops = new CntrOps(counter.handle());
+        assertThat(ops.fi_cntr_wait(1, SHORT)).as("the status of a wait for what is there").isZero();
+        int[] status = new int[1];
+        long start = System.nanoTime();
+        Thread thread = Thread.ofPlatform().start(() -> status[0] = ops.fi_cntr_wait(2, SHORT));
+        if (!thread.join(deadline)) {
+            ops.fi_cntr_add(1); // which ends it
+            thread.join();
+            throw new FabricTimeoutException("fi_cntr_wait", deadline, "It does not keep the time.");
+        }
+        assertThat(status[0]).as("the status of a wait for more").isEqualTo(-ETIMEDOUT);
+        assertThat(System.nanoTime() - start).as("the time it waited").isGreaterThan(SHORT * 1_000_000L / 2);
     }
 
     private static Counter counter(Trial t) {

@@ -3,6 +3,7 @@ package io.ofi4j;
 import static io.ofi4j.Trial.LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,6 +12,14 @@ import java.util.function.UnaryOperator;
 /** Trials of the calls of fi_endpoint(3), and of the models of fi_domain(3). */
 final class EndpointTrials {
     private static final long TOKEN = 5;
+    /** Only those operations of the near end give a completion that ask for one. */
+    static final Pair.Wiring SELECTIVE = new Pair.Wiring() {
+        @Override
+        public Endpoint near(Pair pair, Endpoint endpoint) {
+            return endpoint.bindSelective(pair.queue).bind(pair.queue, Direction.RECEIVE);
+        }
+    };
+
     private static final Set<OperationFlag> DELIVERY = Set.of(OperationFlag.DELIVERY_COMPLETE);
 
     private EndpointTrials() {
@@ -22,7 +31,7 @@ final class EndpointTrials {
             EndpointOptions options = t.pair.endpoint.options();
             long wanted = options.get(EndpointOption.MINIMUM_MULTI_RECEIVE) + 8;
             options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, wanted);
-            assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).isEqualTo(wanted);
+            assertThat(options.get(EndpointOption.MINIMUM_MULTI_RECEIVE)).as("what was set").isEqualTo(wanted);
         }));
         all.put("fi_control: GETOPSFLAG, SETOPSFLAG", CallTrial.of(t -> {
             EndpointControl control = t.pair.endpoint.control();
@@ -32,16 +41,12 @@ final class EndpointTrials {
         }));
         all.put("op_flags: DELIVERY_COMPLETE", CallTrial
                 .of(hints -> hints.operationFlags(OperationFlag.DELIVERY_COMPLETE), EndpointTrials::isDelivered));
-        all.put("fi_ep_bind: SELECTIVE_COMPLETION", CallTrial.of(UnaryOperator.identity(), new Pair.Wiring() {
-            @Override
-            public Endpoint near(Pair pair, Endpoint endpoint) {
-                return endpoint.bindSelective(pair.queue).bind(pair.queue, Direction.RECEIVE);
-            }
-        }, EndpointTrials::completeSelectively));
+        all.put("fi_ep_bind: SELECTIVE_COMPLETION",
+                CallTrial.of(UnaryOperator.identity(), SELECTIVE, EndpointTrials::completeSelectively));
         all.put("fi_ep_alias", CallTrial.of(t -> {
             try (Endpoint alias = t.pair.endpoint.alias(DELIVERY)) {
                 alias.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-                t.pair.awaitToken(TOKEN);
+                t.awaitToken(TOKEN);
                 t.awaitWritten();
             }
         }));
@@ -69,14 +74,14 @@ final class EndpointTrials {
 
     private static void isDelivered(Trial t) {
         t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-        t.pair.awaitToken(TOKEN);
+        t.awaitToken(TOKEN);
         assertThat(t.there.segment().mismatch(t.here.segment())).isEqualTo(-1);
     }
 
     private static void completeSelectively(Trial t) {
         t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
         t.message().flags(OperationFlag.COMPLETION).write(TOKEN + 1);
-        t.pair.awaitToken(TOKEN + 1);
+        t.awaitToken(TOKEN + 1);
         t.awaitWritten();
     }
 
@@ -84,16 +89,16 @@ final class EndpointTrials {
     private static void isServedWithoutPolling(CallColumn column) {
         FabricHints hints = column.hints().dataProgress(ProgressModel.AUTO);
         if (column.isConnected()) {
-            isServedOverConnection(hints);
+            isServedOverConnection(hints, column.deadline());
             return;
         }
         try (Pair here = new Pair(hints); Pair target = new Pair(hints)) {
             Peer peer = here.vector.insert(target.endpoint.address());
-            arrives(here.domain, here.endpoint, here.queue, peer, target.domain);
+            arrives(here.domain, here.endpoint, here.queue, peer, target.domain, column.deadline());
         }
     }
 
-    private static void isServedOverConnection(FabricHints hints) {
+    private static void isServedOverConnection(FabricHints hints, Duration deadline) {
         try (Listener here = new Listener(hints); Listener target = new Listener(hints)) {
             Endpoint client = here.client(target.passive.address());
             client.connection().connect(target.passive.address());
@@ -105,7 +110,7 @@ final class EndpointTrials {
                 return client.connection().state() == Connection.State.CONNECTED
                         && server.connection().state() == Connection.State.CONNECTED;
             }, Pair.DEADLINE);
-            arrives(here.domain, client, here.farQueue, client.connection().peer(), target.domain);
+            arrives(here.domain, client, here.farQueue, client.connection().peer(), target.domain, deadline);
         }
     }
 
@@ -121,7 +126,8 @@ final class EndpointTrials {
         return ((Event.ConnectionRequested) next[0]).request();
     }
 
-    private static void arrives(Domain here, Endpoint from, CompletionQueue queue, Peer peer, Domain target) {
+    private static void arrives(Domain here, Endpoint from, CompletionQueue queue, Peer peer, Domain target,
+            Duration deadline) {
         try (MemoryRegion source = here.allocate(LENGTH, Access.WRITE);
                 MemoryRegion there = target.allocate(LENGTH, Access.REMOTE_WRITE)) {
             source.segment().fill((byte) 1);
@@ -129,7 +135,7 @@ final class EndpointTrials {
             Waiting.YIELD.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, 1);
                 return there.segment().mismatch(source.segment()) == -1;
-            }, Pair.DEADLINE);
+            }, deadline);
         }
     }
 }

@@ -9,6 +9,7 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystem;
@@ -104,6 +105,7 @@ final class NullWalk {
         samples.put(Map.class, Map.of());
         samples.put(Optional.class, Optional.empty());
         samples.put(Path.class, Path.of("/nonexistent"));
+        samples.put(InetSocketAddress.class, new InetSocketAddress("127.0.0.1", 1));
         samples.put(FileChannel.class, samples.remove(
                 samples.keySet().stream().filter(FileChannel.class::isAssignableFrom).findFirst().orElseThrow()));
         samples.put(FileChannel.MapMode.class, FileChannel.MapMode.READ_ONLY);

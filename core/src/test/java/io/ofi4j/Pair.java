@@ -144,7 +144,7 @@ final class Pair implements AutoCloseable {
         awaitCompletions(count, DEADLINE);
     }
 
-    private void awaitCompletions(int count, Duration deadline) {
+    void awaitCompletions(int count, Duration deadline) {
         Waiting.YIELD.until(() -> {
             poll();
             return completed.size() + errors.size() >= count;

@@ -5,36 +5,28 @@ import static io.ofi4j.Trial.TOKEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
-import java.util.function.UnaryOperator;
 
 /** Trials of the calls of fi_rma(3). */
 final class RmaTrials {
     private static final long DATA = 0x11223344;
-    private static final Map<OperationFlag, Capability> FLAG_NEEDS = Map.of(OperationFlag.FENCE, Capability.FENCE,
-            OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM);
 
     private RmaTrials() {
     }
 
     static void addTo(Map<String, CallTrial> all) {
-        calls(all);
-        flags(all);
-    }
-
-    private static void calls(Map<String, CallTrial> all) {
         all.put("fi_write", CallTrial.of(t -> {
             t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
         all.put("fi_writev", CallTrial.of(t -> {
             t.message().writeVector(TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
         all.put("fi_writemsg", CallTrial.of(t -> {
             t.message().write(TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitWritten();
         }));
         all.put("fi_inject_write", CallTrial.of(t -> {
@@ -54,37 +46,18 @@ final class RmaTrials {
         }));
         all.put("fi_read", CallTrial.of(t -> {
             t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitRead();
         }));
         all.put("fi_readv", CallTrial.of(t -> {
             t.message().readVector(TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitRead();
         }));
         all.put("fi_readmsg", CallTrial.of(t -> {
             t.message().read(TOKEN);
-            t.pair.awaitToken(TOKEN);
+            t.awaitToken(TOKEN);
             t.awaitRead();
         }));
-    }
-
-    private static void flags(Map<String, CallTrial> all) {
-        for (OperationFlag flag : OperationFlag.values()) {
-            String call = "fi_writemsg, " + flag;
-            UnaryOperator<FabricHints> needs = FLAG_NEEDS.containsKey(flag)
-                    ? CallTrial.capability(FLAG_NEEDS.get(flag))
-                    : UnaryOperator.identity();
-            all.put(call, CallTrial.of(needs, t -> {
-                t.message().flags(flag).data(DATA).write(TOKEN);
-                if (flag == OperationFlag.MORE) {
-                    t.message().write(TOKEN);
-                }
-                t.awaitWritten();
-                if (flag == OperationFlag.REMOTE_CQ_DATA) {
-                    t.awaitData(DATA);
-                }
-            }));
-        }
     }
 }

@@ -1,13 +1,14 @@
 package io.ofi4j;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /** What a call is tried on: two endpoints of one provider, with a region at each. */
 final class Trial implements AutoCloseable {
@@ -20,10 +21,14 @@ final class Trial implements AutoCloseable {
     final Pair pair;
     final MemoryRegion here;
     final MemoryRegion there;
-    private final List<Long> remoteData = new ArrayList<>();
+    /** How long to wait for what the call shall do. */
+    final Duration deadline;
+    /** What the far end was told of writes. */
+    final List<Long> remoteData = new ArrayList<>();
 
-    Trial(Pair pair) {
+    Trial(Pair pair, Duration deadline) {
         this.pair = pair;
+        this.deadline = deadline;
         this.here = pair.domain.allocate(LENGTH, HERE);
         this.there = pair.domain.allocate(LENGTH, THERE);
         here.segment().fill((byte) 1);
@@ -50,7 +55,12 @@ final class Trial implements AutoCloseable {
 
     private void write(MemoryRegion from, Peer to, RemoteRegion at) {
         rma().write(from, 0, LENGTH, to, at, 0, TOKEN);
-        pair.awaitToken(TOKEN);
+        awaitToken(TOKEN);
+    }
+
+    /** Waits for one completion at the near end, with that token and no error. */
+    void awaitToken(long token) {
+        pair.awaitToken(token, deadline);
     }
 
     /** Writes, with an operation that has no flags of its own. */
@@ -96,23 +106,30 @@ final class Trial implements AutoCloseable {
         awaitByte(here, (byte) 2);
     }
 
-    private void awaitByte(MemoryRegion region, byte expected) {
-        byte[] all = new byte[LENGTH];
-        Arrays.fill(all, expected);
+    /** Waits until a region is full of a value. */
+    void awaitByte(MemoryRegion region, byte expected) {
+        await(() -> has(region, expected));
+        assertThat(pair.errors).isEmpty();
+    }
+
+    /** Whether a region is full of a value. */
+    static boolean has(MemoryRegion region, byte value) {
+        byte[] all = new byte[Math.toIntExact(region.length())];
+        Arrays.fill(all, value);
+        return region.segment().mismatch(MemorySegment.ofArray(all)) == -1;
+    }
+
+    /** Waits, and polls both ends. */
+    void await(BooleanSupplier condition) {
         Waiting.YIELD.until(() -> {
             poll();
-            return region.segment().mismatch(MemorySegment.ofArray(all)) == -1;
-        }, Pair.DEADLINE);
-        assertThat(pair.errors).isEmpty();
-        assertThat(region.segment().toArray(JAVA_BYTE)).isEqualTo(all);
+            return condition.getAsBoolean();
+        }, deadline);
     }
 
     /** Waits until the far end was told of a write with this data. */
     void awaitData(long data) {
-        Waiting.YIELD.until(() -> {
-            poll();
-            return remoteData.contains(data);
-        }, Pair.DEADLINE);
+        await(() -> remoteData.contains(data));
     }
 
     private void poll() {

@@ -25,6 +25,14 @@ public final class CmOps {
         return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));
     }
 
+    /** @param address one of the kind that the endpoint was opened for */
+    public static int fi_setname(Handle endpoint, byte[] address) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.setname$offset(), "fi_setname");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.setname.invoke(function, endpoint.pointer(), name(arena, address), address.length);
+        }
+    }
+
     public static Name fi_getpeer(Handle endpoint) {
         return name(endpoint, endpoint.require(OPS, fi_ops_cm.getpeer$offset(), "fi_getpeer"));
     }
@@ -45,9 +53,8 @@ public final class CmOps {
     public static int fi_connect(Handle endpoint, byte[] address, byte[] data) {
         MemorySegment function = endpoint.require(OPS, fi_ops_cm.connect$offset(), "fi_connect");
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
-            MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
-            return fi_ops_cm.connect.invoke(function, endpoint.pointer(), name, data(arena, data), data.length);
+            return fi_ops_cm.connect.invoke(function, endpoint.pointer(), name(arena, address), data(arena, data),
+                    data.length);
         }
     }
 
@@ -75,6 +82,13 @@ public final class CmOps {
     public static int fi_shutdown(Handle endpoint) {
         MemorySegment function = endpoint.require(OPS, fi_ops_cm.shutdown$offset(), "fi_shutdown");
         return fi_ops_cm.shutdown.invoke(function, endpoint.pointer(), 0);
+    }
+
+    /** With zeros behind it: some providers read text. */
+    private static MemorySegment name(Arena arena, byte[] address) {
+        MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
+        MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
+        return name;
     }
 
     private static MemorySegment data(Arena arena, byte[] data) {

@@ -41,6 +41,16 @@ public final class RmaMessageStruct {
         descriptors.setAtIndex(JAVA_LONG, index, descriptor);
     }
 
+    /** How many bytes a local segment has. */
+    public long localBytes(int index) {
+        return locals.get(JAVA_LONG, index * IOV + iovec.iov_len$offset());
+    }
+
+    /** How many bytes a remote segment has. */
+    public long remoteBytes(int index) {
+        return remotes.get(JAVA_LONG, index * RMA_IOV + fi_rma_iov.len$offset());
+    }
+
     /** @param bytes how many they have together */
     public void localCount(int count, long bytes) {
         fi_msg_rma.iov_count(message, count);

@@ -1,0 +1,72 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.CmOps;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ShmFiles;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/**
+ * The address that an endpoint shall have. The provider is told right before it is needed: sockets keeps the socket of a passive
+ * endpoint that is closed without having listened, and tcp is left without one by an address that it cannot have.
+ */
+final class ChosenAddress {
+    /** In the folder of shared memory, with what the provider itself takes for a name. */
+    private static final Pattern NAME = Pattern.compile("fi_(shm|ns)://[A-Za-z0-9_-][A-Za-z0-9._:-]{0,219}\0");
+
+    private final FabricInfo info;
+    private EndpointAddress address;
+
+    ChosenAddress(FabricInfo info) {
+        this.info = info;
+    }
+
+    /**
+     * @throws IllegalArgumentException if the address is none of the provider's
+     * @throws UnsupportedOperationException if the provider's endpoints have an address from the start, and take no other
+     */
+    void choose(EndpointAddress wanted) {
+        AddressFormats.require(info, wanted);
+        if (isName() && !NAME.matcher(new String(wanted.toBytes(), StandardCharsets.US_ASCII)).matches()) {
+            throw new IllegalArgumentException("an endpoint of the provider " + info.provider()
+                    + " is called what EndpointAddress.ofName gives, or what another was called");
+        }
+        if (takesNone(info)) {
+            throw new UnsupportedOperationException("endpoints of the provider " + info.provider()
+                    + " have an address from the start, and take no other: ask for it with FabricHints.source");
+        }
+        address = wanted;
+    }
+
+    /** ofi_rxd's have their port by then; verbs would leave its event queue with what was freed, and end the process. */
+    private static boolean takesNone(FabricInfo info) {
+        return info.provider().contains("ofi_rxd") || info.provider().contains("verbs");
+    }
+
+    /** Tells the provider, where an address was chosen. */
+    void tell(Handle endpoint) {
+        if (address == null) {
+            return;
+        }
+        if (isName()) {
+            requireFree();
+        }
+        FabricException.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
+    }
+
+    private boolean isName() {
+        return info.addressFormat() == FabricConstants.FI_ADDR_STR;
+    }
+
+    /** shm looks into a file that has the name already, whatever it is, and a shorter one ends the process. */
+    private void requireFree() {
+        ShmFiles.find(address.toBytes()).ifPresent(file -> {
+            throw new FabricException(
+                    "fi_setname failed on provider " + info.provider() + ": the name is taken by " + file
+                            + ". Choose another, or remove what a process has left that was killed.",
+                    "fi_setname", Errno.EADDRINUSE);
+        });
+    }
+}
