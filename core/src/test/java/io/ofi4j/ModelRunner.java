@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -38,12 +41,22 @@ final class ModelRunner {
         System.exit(0);
     }
 
+    /** The JDK keeps a socket of its own from the first one on, and closing a passive endpoint of sockets opens some. */
+    private static void openChannel() {
+        try (SocketChannel channel = SocketChannel.open()) {
+            channel.isOpen();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static ModelReport run(FabricInfo info, String setting, int threads, String[] arguments) {
         long first = Long.parseLong(arguments[2]);
         long count = Long.parseLong(arguments[3]);
         int steps = Integer.parseInt(arguments[4]);
         long nanos = Long.parseLong(arguments[5]) * NANOS;
         boolean isVerbose = arguments.length > 6;
+        openChannel();
         ModelDescriptors descriptors = new ModelDescriptors(info);
         ModelTally tally = ModelTally.NOTHING;
         long start = System.nanoTime();
