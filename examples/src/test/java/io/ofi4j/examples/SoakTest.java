@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(1200)
 class SoakTest {
-    private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "6");
+    private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "8");
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net|tcp", "sockets"})
