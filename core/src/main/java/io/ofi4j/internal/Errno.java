@@ -8,6 +8,7 @@ public final class Errno {
     public static final int ENOENT = 2;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
+    public static final int EFAULT = 14;
     public static final int EBUSY = 16;
     public static final int EINVAL = 22;
     public static final int EMFILE = 24;
