@@ -26,10 +26,8 @@ public final class CrossMemory {
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG),
             Linker.Option.captureCallState("errno"));
     private static final MethodHandle STRERROR = LibC.handle("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
-    /** The page is not there: the kernel looked for it, so that it lets this process read. */
-    private static final int EFAULT = 14;
     private static final int HEXADECIMAL = 16;
-    /** {@code struct iovec}: where, and how many bytes. */
+    /** {@code struct iovec}: where, and how many bytes. Not that of the bindings, which may not be touched without libfabric. */
     private static final long IOVEC = 16;
 
     private CrossMemory() {
@@ -52,7 +50,7 @@ public final class CrossMemory {
 
     private static Optional<String> refusal(long process) {
         int error = read(process, beginning(process));
-        return error == 0 || error == EFAULT
+        return error == 0 || error == Errno.EFAULT // the page is not there: the kernel lets this process look for it
                 ? Optional.empty()
                 : Optional.of("process_vm_readv says " + text(error) + " (" + error + ")");
     }

@@ -38,6 +38,7 @@ public final class Ofi4j implements Runnable {
      * @param arguments the command line
      */
     public static void main(String[] arguments) {
+        NativeAccess.isEnabled();
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
         if (isInfo) {
             Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The command in a process of its own, with stdout and stderr in files; every wait has a deadline. */
@@ -19,17 +20,64 @@ public final class Forked implements AutoCloseable {
     private final Path err;
     private final Process process;
 
-    private Forked(List<String> jvmOptions, List<String> arguments) throws IOException {
+    /**
+     * How a JVM is started.
+     *
+     * @param prefix a command that executes the one behind it, such as {@code unshare -m}
+     * @param environment variables beside those of this process
+     * @param options of the JVM
+     * @param main the class that is run
+     */
+    public record Launch(List<String> prefix, Map<String, String> environment, List<String> options, Class<?> main) {
+        /** As a user starts the command. */
+        public static final Launch USUAL = new Launch(List.of(), Map.of(),
+                List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"), Ofi4j.class);
+
+        /** Behind another command. */
+        public Launch behind(String... command) {
+            return new Launch(List.of(command), environment, options, main);
+        }
+
+        /** With a variable. */
+        public Launch with(String name, String value) {
+            return new Launch(prefix, Map.of(name, value), options, main);
+        }
+
+        /** With these options, and no others. */
+        public Launch only(String... these) {
+            return new Launch(prefix, environment, List.of(these), main);
+        }
+
+        /** A class of the tests in the command's place. */
+        public Launch main(Class<?> testClass) {
+            return new Launch(prefix, environment,
+                    List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples", "--patch-module",
+                            "io.ofi4j.examples=" + Path.of("target", "test-classes").toAbsolutePath()),
+                    testClass);
+        }
+
+        /** Starts it. */
+        public Forked start(String... arguments) {
+            try {
+                return new Forked(this, Arrays.asList(arguments));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private Forked(Launch launch, List<String> arguments) throws IOException {
         out = Files.createTempFile("ofi4j", ".out");
         err = Files.createTempFile("ofi4j", ".err");
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-                        "-Xmx128m", "--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
-                        System.getProperty("jdk.module.path")));
-        command.addAll(jvmOptions);
-        command.addAll(List.of("-m", "io.ofi4j.examples/io.ofi4j.examples.Ofi4j"));
+        List<String> command = new ArrayList<>(launch.prefix());
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-Xmx128m", "-p", System.getProperty("jdk.module.path")));
+        command.addAll(launch.options());
+        command.addAll(List.of("-m", "io.ofi4j.examples/" + launch.main().getName()));
         command.addAll(arguments);
-        process = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        builder.environment().putAll(launch.environment());
+        process = builder.start();
     }
 
     /** Starts the command. */
@@ -39,11 +87,9 @@ public final class Forked implements AutoCloseable {
 
     /** Starts the command in a JVM with these options. */
     public static Forked start(List<String> jvmOptions, String... arguments) {
-        try {
-            return new Forked(jvmOptions, Arrays.asList(arguments));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        List<String> options = new ArrayList<>(Launch.USUAL.options());
+        options.addAll(jvmOptions);
+        return Launch.USUAL.only(options.toArray(String[]::new)).start(arguments);
     }
 
     /** Starts a server at a free port, and waits until it listens. */
@@ -58,7 +104,7 @@ public final class Forked implements AutoCloseable {
     /** {@return the port that it says it listens on} */
     public String port() {
         String line = read(out).lines().findFirst().orElseThrow();
-        return line.replaceFirst("serving \\w+ at [\\d.]+:(\\d+): .*", "$1");
+        return line.replaceFirst("serving \\w+ at \\S+:(\\d+): .*", "$1");
     }
 
     /** Waits until stdout has this text. */

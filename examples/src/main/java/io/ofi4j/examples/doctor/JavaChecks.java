@@ -1,6 +1,6 @@
 package io.ofi4j.examples.doctor;
 
-import io.ofi4j.Libfabric;
+import io.ofi4j.examples.NativeAccess;
 import java.util.List;
 
 /** The JVM that runs this, which is the one that would run the application where the same launcher is used. */
@@ -11,22 +11,20 @@ final class JavaChecks {
     }
 
     static List<Finding> all() {
-        return List.of(jdk(), nativeAccess());
+        return List.of(jdk(Runtime.version()), nativeAccess());
     }
 
-    private static Finding jdk() {
-        String found = System.getProperty("java.vm.name") + " " + Runtime.version();
-        return Runtime.version().feature() >= OLDEST
+    static Finding jdk(Runtime.Version version) {
+        String found = System.getProperty("java.vm.name") + " " + version;
+        return version.feature() >= OLDEST
                 ? Finding.ok("JDK", found)
                 : Finding.problem("JDK", found, "install a JDK of " + OLDEST + " or newer");
     }
 
     private static Finding nativeAccess() {
-        Module module = Libfabric.class.getModule();
-        String flag = "--enable-native-access=" + (module.isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
-        return module.isNativeAccessEnabled()
+        return NativeAccess.isEnabled()
                 ? Finding.ok("native access", "enabled")
                 : Finding.hint("native access", "not enabled: the JVM warns, and later ones will refuse",
-                        "start java with " + flag);
+                        "start java with " + NativeAccess.OPTION);
     }
 }

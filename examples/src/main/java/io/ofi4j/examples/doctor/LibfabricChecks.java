@@ -7,10 +7,13 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.LibfabricNotFoundException;
 import io.ofi4j.NoProviderException;
 import io.ofi4j.Parameter;
+import io.ofi4j.SharedMemory;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.Version;
+import io.ofi4j.examples.NativeAccess;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -24,14 +27,13 @@ final class LibfabricChecks {
     }
 
     static List<Finding> all() {
-        Libfabric libfabric;
-        try {
-            libfabric = Libfabric.load();
-        } catch (LibfabricNotFoundException e) {
-            return List.of(Finding.problem("libfabric", "not found", e.getMessage()));
+        Optional<Finding> unusable = unusable();
+        if (unusable.isPresent()) {
+            return List.of(unusable.get());
         }
+        Libfabric libfabric = Libfabric.load();
         List<Finding> findings = new ArrayList<>();
-        findings.add(version(libfabric));
+        findings.add(version(libfabric.version()));
         findings.add(providers(libfabric));
         findings.add(devices(libfabric));
         findings.add(signalHandlers(libfabric));
@@ -39,9 +41,23 @@ final class LibfabricChecks {
         return findings;
     }
 
-    private static Finding version(Libfabric libfabric) {
-        String found = libfabric.version().toString();
-        return libfabric.version().compareTo(OLDEST) < 0
+    /** What keeps the library from being loaded, or nothing. */
+    private static Optional<Finding> unusable() {
+        try {
+            Libfabric.load();
+            return Optional.empty();
+        } catch (LibfabricNotFoundException e) {
+            return Optional.of(Finding.problem("libfabric", "not found", e.getMessage()));
+        } catch (IllegalCallerException | LinkageError e) { // of a class with native calls, the first time and later
+            NativeAccess.requireRefused(e);
+            return Optional.of(Finding.problem("libfabric", "not loaded: the JVM refuses native access",
+                    "start java with " + NativeAccess.OPTION));
+        }
+    }
+
+    static Finding version(Version version) {
+        String found = version.toString();
+        return version.compareTo(OLDEST) < 0
                 ? Finding.problem("libfabric", found, "install " + OLDEST + " or newer")
                 : Finding.ok("libfabric", found);
     }
@@ -67,10 +83,17 @@ final class LibfabricChecks {
     }
 
     static boolean hasDevice() {
+        return unusable().isEmpty()
+                && infos(Libfabric.load(), FabricHints.any()).stream().anyMatch(LibfabricChecks::isDevice);
+    }
+
+    /** {@return why no other process' memory can be read, or nothing} */
+    static Optional<String> tryCrossMemory() {
         try {
-            return infos(Libfabric.load(), FabricHints.any()).stream().anyMatch(LibfabricChecks::isDevice);
-        } catch (LibfabricNotFoundException e) {
-            return false;
+            return SharedMemory.crossMemoryRefusal();
+        } catch (IllegalCallerException | LinkageError e) {
+            NativeAccess.requireRefused(e);
+            return Optional.of("the JVM refuses native access, so that it was not tried");
         }
     }
 

@@ -24,13 +24,20 @@ final class SystemChecks {
     }
 
     static List<Finding> all() {
-        return List.of(lockedMemory(), descriptors(), crossMemoryAttach(), hugePages(), sharedMemory(),
-                abandonedFiles());
+        return List.of(lockedMemory(limit(LOCKED), LibfabricChecks.hasDevice()), descriptors(),
+                crossMemoryAttach(text("/proc/sys/kernel/yama/ptrace_scope").orElse("0"),
+                        LibfabricChecks.tryCrossMemory()),
+                hugePages(), sharedMemory(), abandonedFiles());
     }
 
-    private static Finding lockedMemory() {
-        String limit = limit(LOCKED);
-        if (limit.equals("unlimited") || !LibfabricChecks.hasDevice()) {
+    /**
+     * What the limit means.
+     *
+     * @param limit in bytes, or {@code unlimited}
+     * @param hasDevice whether an adapter pins what is registered
+     */
+    static Finding lockedMemory(String limit, boolean hasDevice) {
+        if (limit.equals("unlimited") || !hasDevice) {
             return Finding.ok("locked memory",
                     limit.matches("\\d+") ? limit + " bytes, and no device needs more" : limit);
         }
@@ -45,13 +52,22 @@ final class SystemChecks {
                 : Finding.ok("descriptors", limit + " at most");
     }
 
-    private static Finding crossMemoryAttach() {
-        String scope = text("/proc/sys/kernel/yama/ptrace_scope").orElse("0");
-        return scope.equals("0")
-                ? Finding.ok("cross-memory attach", "allowed between processes of one user")
-                : Finding.hint("cross-memory attach",
-                        "kernel.yama.ptrace_scope is " + scope + ": shm copies large transfers twice, or fails",
-                        "'sysctl kernel.yama.ptrace_scope=0' if processes of this machine use shm");
+    /**
+     * Whether shm may copy from process to process.
+     *
+     * @param scope Yama's rule; with 1 a process may read of those that it started, and of no others
+     * @param refusal why reading of a process that was started for it failed, or nothing
+     */
+    static Finding crossMemoryAttach(String scope, Optional<String> refusal) {
+        if (scope.equals("0") && refusal.isEmpty()) {
+            return Finding.ok("cross-memory attach", "allowed between processes of one user; tried with another");
+        }
+        String found = refusal.orElse("tried with a child; of others it is refused")
+                + (scope.equals("0") ? "" : ", kernel.yama.ptrace_scope is " + scope);
+        return Finding.hint("cross-memory attach", found + ": shm copies large transfers twice, or fails",
+                scope.equals("0")
+                        ? "if processes of this machine use shm, allow process_vm_readv; in a container, start it with --cap-add=SYS_PTRACE"
+                        : "'sysctl kernel.yama.ptrace_scope=0' if processes of this machine use shm");
     }
 
     private static Finding hugePages() {

@@ -1,0 +1,45 @@
+package io.ofi4j.examples.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Version;
+import io.ofi4j.examples.doctor.Finding.Level;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What no process can arrange for another: other machines than this. */
+class FindingTest {
+    private static void require(Finding finding, Level level, String found, String advice) {
+        assertThat(finding.level()).isEqualTo(level);
+        assertThat(finding.found()).contains(found);
+        assertThat(finding.advice()).contains(advice);
+    }
+
+    @Test
+    void aDevicePinsWhatIsRegistered() {
+        require(SystemChecks.lockedMemory("65536", true), Level.PROBLEM, "65536 bytes", "'ulimit -l unlimited'");
+        require(SystemChecks.lockedMemory("unlimited", true), Level.OK, "unlimited", "");
+        require(SystemChecks.lockedMemory("65536", false), Level.OK, "65536 bytes, and no device needs more", "");
+    }
+
+    @Test
+    void readingOfAChildSaysNothingOfOthersUnderYama() {
+        Optional<String> refused = Optional.of("process_vm_readv says Operation not permitted (1)");
+
+        require(SystemChecks.crossMemoryAttach("0", Optional.empty()), Level.OK, "allowed", "");
+        require(SystemChecks.crossMemoryAttach("1", Optional.empty()), Level.HINT,
+                "of others it is refused, kernel.yama.ptrace_scope is 1: shm copies", "ptrace_scope=0");
+        require(SystemChecks.crossMemoryAttach("0", refused), Level.HINT,
+                "process_vm_readv says Operation not permitted (1): shm copies", "--cap-add=SYS_PTRACE");
+        require(SystemChecks.crossMemoryAttach("3", refused), Level.HINT,
+                "Operation not permitted (1), kernel.yama.ptrace_scope is 3: shm copies", "ptrace_scope=0");
+    }
+
+    @Test
+    void whatIsTooOldIsAProblem() {
+        require(LibfabricChecks.version(new Version(1, 16)), Level.PROBLEM, "1.16", "install 1.17 or newer");
+        require(LibfabricChecks.version(new Version(1, 17)), Level.OK, "1.17", "");
+        require(JavaChecks.jdk(Runtime.Version.parse("21.0.5")), Level.PROBLEM, "21.0.5", "a JDK of 22 or newer");
+        require(JavaChecks.jdk(Runtime.Version.parse("22")), Level.OK, "22", "");
+    }
+}
