@@ -68,9 +68,13 @@ class BenchTest {
     }
 
     @Test
-    void picturesAreDrawnOfPercentilesAndOfBandwidth() {
+    void picturesAreDrawnWhereThereAreFontsAndOtherwiseNamedWithTheRemedy() {
         Run run = Run.of("--seconds", "1", "-p", "shm", "-w", "bandwidth", "-w", "pingpong-write", "--charts",
                 folder.toString());
+        if (run.err.contains("libfont") || run.err.contains("fontconfig")) {
+            run.failed(1, "fontconfig", "fonts-dejavu-core");
+            return;
+        }
         assertThat(run.err).isEmpty();
         assertThat(run.exitCode).isZero();
         assertThat(folder.toFile().list()).hasSize(2).allSatisfy(name -> {
