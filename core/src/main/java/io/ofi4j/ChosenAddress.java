@@ -1,10 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.ShmFiles;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
@@ -47,26 +45,12 @@ final class ChosenAddress {
 
     /** Tells the provider, where an address was chosen. */
     void tell(Handle endpoint) {
-        if (address == null) {
-            return;
+        if (address != null) {
+            FabricException.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
         }
-        if (isName()) {
-            requireFree();
-        }
-        FabricException.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
     }
 
     private boolean isName() {
         return info.addressFormat() == FabricConstants.FI_ADDR_STR;
-    }
-
-    /** shm looks into a file that has the name already, whatever it is, and a shorter one ends the process. */
-    private void requireFree() {
-        ShmFiles.find(address.toBytes()).ifPresent(file -> {
-            throw new FabricException(
-                    "fi_setname failed on provider " + info.provider() + ": the name is taken by " + file
-                            + ". Choose another, or remove what a process has left that was killed.",
-                    "fi_setname", Errno.EADDRINUSE);
-        });
     }
 }

@@ -37,15 +37,19 @@ final class Endpoints {
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
         Handle endpoint = RetiredPorts.concerns(info)
-                ? RetiredPorts.OF_THIS_PROCESS.openElsewhere(info, () -> open(domain, info, handle))
+                ? openOfDatagrams(domain, info, handle)
                 : open(domain, info, handle);
-        if (RetiredPorts.concerns(info)) {
-            CmOps.Name name = CmOps.fi_getname(endpoint);
-            if (name.status() == 0) {
-                DatagramFilter.attach(name.address()); // before the provider takes anything from the socket
-            }
-        }
         return new Endpoint(domain, endpoint, info, domain.nextNumber(), request);
+    }
+
+    /** What comes to it is filtered before the provider takes anything from the socket. */
+    private static Handle openOfDatagrams(Domain domain, FabricInfo info, InfoHandle handle) {
+        Handle endpoint = RetiredPorts.OF_THIS_PROCESS.openElsewhere(info, () -> open(domain, info, handle));
+        CmOps.Name name = CmOps.fi_getname(endpoint);
+        if (name.status() == 0) {
+            DatagramFilter.attach(name.address());
+        }
+        return endpoint;
     }
 
     private static Handle open(Domain domain, FabricInfo info, InfoHandle handle) {

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.DomainOps;
+import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
@@ -107,12 +108,18 @@ final class NativeEndpoint {
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
     }
 
-    /** Of an endpoint of shm; null for others. */
+    /** Of an endpoint of shm; null for others. Where there is a file of its name already, whatever that is, shm would look into it. */
     private ShmRoom takeRoom() {
         if (!ShmNeighbours.concerns(info)) {
             return null;
         }
         ShmRoom room = ShmRoom.take(nativeAddress().toBytes(), info.transmit().size(), info.receive().size());
+        if (room.status() == -Errno.EADDRINUSE) {
+            throw new FabricException(
+                    "fi_enable failed on provider " + info.provider() + ": the name is taken by " + room.file()
+                            + ". Another endpoint has it, or a file is in the way: choose another name.",
+                    "fi_enable", Errno.EADDRINUSE);
+        }
         FabricException.check(room.status(), "fi_enable", info.provider());
         return room;
     }

@@ -38,8 +38,8 @@ final class SocketsListener {
         try {
             askInVain(address);
             askInVain(address); // rejections are sent between two looks at the connections
-        } catch (IOException | UncheckedIOException e) { // no descriptor is left, or nobody listens any more
-            return;
+        } catch (IOException | UncheckedIOException e) {
+            // no descriptor is left, or nobody listens any more
         }
     }
 

@@ -19,14 +19,8 @@ import java.nio.ByteOrder;
  */
 @SuppressWarnings("restricted")
 public final class DatagramFilter {
-    static final int SO_ATTACH_FILTER = 26;
-    static final int IPPROTO_UDP = 17;
     static final int MSG_DONTWAIT = 0x40;
 
-    private static final MethodHandle GETSOCKOPT = LibC.handle("getsockopt",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle SETSOCKOPT = LibC.handle("setsockopt",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle RECV = LibC.handle("recv",
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
 
@@ -92,15 +86,12 @@ public final class DatagramFilter {
     }
 
     private static void attach(int descriptor, MemorySegment program, MemorySegment value) {
+        int protocol = SocketOptions.get(descriptor, SocketOptions.SO_PROTOCOL, value, value.asSlice(Integer.BYTES));
+        if (protocol != SocketOptions.IPPROTO_UDP
+                || !SocketOptions.set(descriptor, SocketOptions.SO_ATTACH_FILTER, program, PROGRAM)) {
+            return; // without a filter as in a C program
+        }
         try {
-            MemorySegment length = value.asSlice(Integer.BYTES);
-            length.set(JAVA_INT, 0, Integer.BYTES);
-            int known = (int) GETSOCKOPT.invokeExact(descriptor, UnreadBytes.SOL_SOCKET, UnreadBytes.SO_PROTOCOL, value,
-                    length);
-            if (known != 0 || value.get(JAVA_INT, 0) != IPPROTO_UDP || (int) SETSOCKOPT.invokeExact(descriptor,
-                    UnreadBytes.SOL_SOCKET, SO_ATTACH_FILTER, program, (int) PROGRAM) != 0) {
-                return; // without a filter as in a C program
-            }
             int waiting = 0;
             while (waiting < MOST_WAITING && (long) RECV.invokeExact(descriptor, value, 1L, MSG_DONTWAIT) >= 0) {
                 waiting++;

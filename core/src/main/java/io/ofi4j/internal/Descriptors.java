@@ -134,9 +134,17 @@ public final class Descriptors {
             long limit = (long) SYSCONF.invokeExact(SC_OPEN_MAX); // below 0 where there is none
             int free = limit < 0 ? count : 0;
             for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {
-                free += (int) FCNTL.invokeExact(descriptor, F_GETFD) < 0 ? 1 : 0;
+                free += isOpen(descriptor) ? 0 : 1;
             }
             return free < count;
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    static boolean isOpen(int descriptor) {
+        try {
+            return (int) FCNTL.invokeExact(descriptor, F_GETFD) >= 0;
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

@@ -85,6 +85,11 @@ public final class ShmRoom implements AutoCloseable {
         return status;
     }
 
+    /** Where the endpoint's file belongs; null where its address is none of a file. */
+    public Path file() {
+        return file;
+    }
+
     /** The endpoint has been enabled: gives its file what it still lacks. 0, or why there is no room, below 0. */
     public int complete() {
         enabled = true;

@@ -19,22 +19,10 @@ import java.util.Arrays;
  */
 @SuppressWarnings("restricted")
 public final class UnreadBytes {
-    static final int SOL_SOCKET = 1;
-    static final int SO_RCVBUF = 8;
-    static final int SO_RCVLOWAT = 18;
-    static final int SO_PROTOCOL = 38;
-    static final int IPPROTO_TCP = 6;
-    static final int F_GETFD = 1;
     static final long FIONREAD = 0x541B;
 
-    private static final MethodHandle GETSOCKOPT = LibC.handle("getsockopt",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle SETSOCKOPT = LibC.handle("setsockopt",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle IOCTL = LibC.handle("ioctl",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FCNTL = LibC.handle("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT),
-            Linker.Option.firstVariadicArg(2));
     /** The system gives the lowest number that is free, so that none is open behind so many that are not. */
     private static final int MOST_FREE = 512;
     /** Several times what TCP joins to one piece. */
@@ -61,8 +49,10 @@ public final class UnreadBytes {
         int enlarged = 0;
         int free = 0;
         for (int descriptor = 0; free < MOST_FREE; descriptor++) {
-            boolean isOpen = isOpen(descriptor);
-            int unread = isOpen && option(descriptor, SO_PROTOCOL) == IPPROTO_TCP ? unread(descriptor) : 0;
+            boolean isOpen = Descriptors.isOpen(descriptor);
+            int unread = isOpen && option(descriptor, SocketOptions.SO_PROTOCOL) == SocketOptions.IPPROTO_TCP
+                    ? unread(descriptor)
+                    : 0;
             if (descriptor == before.length) {
                 before = Arrays.copyOf(before, 2 * before.length);
             }
@@ -91,44 +81,26 @@ public final class UnreadBytes {
      * it further. A reader that looks at the bytes again, without taking them, makes TCP tell the sender.
      */
     private boolean enlarge(int descriptor) {
-        int size = option(descriptor, SO_RCVBUF);
-        int atOnce = option(descriptor, SO_RCVLOWAT);
+        int size = option(descriptor, SocketOptions.SO_RCVBUF);
+        int atOnce = option(descriptor, SocketOptions.SO_RCVLOWAT);
         if (size <= 0 || size >= ENOUGH || atOnce <= 0) {
             return false;
         }
-        setOption(descriptor, SO_RCVLOWAT, 2 * size);
-        setOption(descriptor, SO_RCVLOWAT, atOnce);
-        if (option(descriptor, SO_RCVBUF) == size) { // somebody has set it, or the system does not do that
-            setOption(descriptor, SO_RCVBUF, size); // of which it makes twice as much
+        setOption(descriptor, SocketOptions.SO_RCVLOWAT, 2 * size);
+        setOption(descriptor, SocketOptions.SO_RCVLOWAT, atOnce);
+        if (option(descriptor, SocketOptions.SO_RCVBUF) == size) { // somebody has set it, or the system does not do that
+            setOption(descriptor, SocketOptions.SO_RCVBUF, size); // of which it makes twice as much
         }
-        return option(descriptor, SO_RCVBUF) > size;
-    }
-
-    private static boolean isOpen(int descriptor) {
-        try {
-            return (int) FCNTL.invokeExact(descriptor, F_GETFD) >= 0;
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
+        return option(descriptor, SocketOptions.SO_RCVBUF) > size;
     }
 
     /** Below 0 where there is none. */
     private int option(int descriptor, int name) {
-        try {
-            length.set(JAVA_INT, 0, Integer.BYTES);
-            int status = (int) GETSOCKOPT.invokeExact(descriptor, SOL_SOCKET, name, value, length);
-            return status == 0 ? value.get(JAVA_INT, 0) : -1;
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
+        return SocketOptions.get(descriptor, name, value, length);
     }
 
     private void setOption(int descriptor, int name, int newValue) {
-        try {
-            value.set(JAVA_INT, 0, newValue);
-            int ignored = (int) SETSOCKOPT.invokeExact(descriptor, SOL_SOCKET, name, value, Integer.BYTES);
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
+        value.set(JAVA_INT, 0, newValue);
+        SocketOptions.set(descriptor, name, value, value.byteSize());
     }
 }
