@@ -22,6 +22,12 @@ public final class Counter implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final CntrOps ops;
+    /**
+     * Whether ofi_rxd or efa has opened a counter in this process: it puts its own fi_cntr_wait, which takes each endpoint for one of
+     * its own, into the table that providers share.
+     */
+    private static volatile boolean waitIsReplaced;
+
     private final BlockingRead blocking;
     /** Whether fi_cntr_wait may be called; changed while nobody is in it. */
     private boolean blocks;
@@ -45,6 +51,7 @@ public final class Counter implements AutoCloseable {
         this.guard = guard;
         this.ops = new CntrOps(handle);
         this.blocks = hasBlockingWait(handle.provider(), waitObject);
+        waitIsReplaced |= handle.provider().contains("ofi_rxd") || handle.provider().contains("efa");
         this.blocking = new BlockingRead(null, "fi_cntr_wait");
         this.isReadable = !domain.hasQueuesOfTheirOwn();
     }
@@ -278,10 +285,14 @@ public final class Counter implements AutoCloseable {
     private boolean mayCall() {
         guard.enter();
         try {
-            return blocks && isReadable;
+            return blocks() && isReadable;
         } finally {
             guard.exit();
         }
+    }
+
+    private boolean blocks() {
+        return blocks && (!waitIsReplaced || handle.provider().equals("sockets")); // which has a table of its own
     }
 
     private boolean isReached(long threshold) {
@@ -310,7 +321,7 @@ public final class Counter implements AutoCloseable {
         guard.enter();
         try {
             requireOpen();
-            if (blocks) {
+            if (blocks()) {
                 blocking.enter();
                 return true;
             }

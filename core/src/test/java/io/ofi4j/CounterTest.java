@@ -319,6 +319,21 @@ class CounterTest {
 
     @ParameterizedTest
     @MethodSource("providersAndWaitObjects")
+    void waitsEndAsTheyShouldWhereOfiRxdHasPutItsOwnWaitIntoTheirTable(String provider, WaitObject object)
+            throws Exception {
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("udp;ofi_rxd"));
+                Domain domain = fabric.openDomain();
+                Counter other = domain.openCounter();
+                Counted pair = new Counted(TestProviders.hints(provider), object, CounterEvent.WRITE)) {
+            assertThatThrownBy(() -> pair.counter.await(1, SHORT)).isInstanceOf(FabricTimeoutException.class);
+            pair.write(10);
+            pair.await(pair.counter, 10);
+            assertThat(other.read()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("providersAndWaitObjects")
     void closingEndsAWait(String provider, WaitObject object) throws Exception {
         CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
