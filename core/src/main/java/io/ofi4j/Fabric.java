@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
@@ -18,11 +17,13 @@ public final class Fabric implements AutoCloseable {
     private final Children children = Children.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Retired retired = new Retired();
+    private final OpeningDomains openingDomains;
     private boolean closed;
 
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
         this.info = info;
+        this.openingDomains = new OpeningDomains(handle);
     }
 
     /** {@return what it was opened with} */
@@ -58,7 +59,7 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
         Verbs.requireManualProgress(domainInfo);
-        Out out = FabricOps.fi_domain(handle, domainInfo.handle());
+        Out out = openingDomains.open(domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -149,6 +150,10 @@ public final class Fabric implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    OpeningDomains openingDomains() {
+        return openingDomains;
     }
 
     Retired retired() {

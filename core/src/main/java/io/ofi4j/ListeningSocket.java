@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
@@ -12,8 +11,8 @@ final class ListeningSocket {
     }
 
     /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
-    static void close(Handle fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Out domain = FabricOps.fi_domain(fabric, info.handle());
+    static void close(Fabric fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
+        Out domain = fabric.openingDomains().open(info.handle());
         if (domain.status() != 0) {
             return;
         }

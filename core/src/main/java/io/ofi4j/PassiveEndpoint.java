@@ -284,7 +284,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * when they do, be it freed or not. So it only stops listening now, and is freed with the fabric.
      */
     private int retire() {
-        ListeningSocket.close(fabric.handle(), handle, queue.handle(), info);
+        ListeningSocket.close(fabric, handle, queue.handle(), info);
         fabric.retired().passiveEndpoint(handle);
         return 0;
     }

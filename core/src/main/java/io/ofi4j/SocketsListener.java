@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.InfoHandle;
 import io.ofi4j.internal.Out;
@@ -84,7 +83,7 @@ final class SocketsListener {
 
     /** Ends a request whose passive endpoint is closed: an endpoint takes it over, and is closed. */
     static void end(Fabric fabric, InfoHandle request) {
-        Out domain = FabricOps.fi_domain(fabric.handle(), fabric.info().handle());
+        Out domain = fabric.openingDomains().open(fabric.info().handle());
         if (domain.status() != 0) {
             return;
         }

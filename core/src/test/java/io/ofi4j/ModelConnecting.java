@@ -114,8 +114,9 @@ final class ModelConnecting {
         End end = new End();
         end.link = link;
         end.queue = program.pick(state.queues);
-        end.endpoint = program.traffic.counted(endpoint).postTimeout(Duration.ofMillis(5))
-                .bind(program.pick(state.events)).bind(end.queue.queue);
+        end.endpoint = endpoint.postTimeout(Duration.ofMillis(5)).bind(program.pick(state.events))
+                .bind(end.queue.queue);
+        program.traffic.count(end);
         return end;
     }
 

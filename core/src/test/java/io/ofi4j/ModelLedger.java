@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.ModelState.Count;
+import io.ofi4j.ModelState.End;
 import io.ofi4j.ModelState.Kind;
 import io.ofi4j.ModelState.Op;
 import io.ofi4j.ModelState.Piece;
@@ -56,6 +57,12 @@ final class ModelLedger {
         isSpoiled |= accepted.stream().anyMatch(op -> op.writesTo(region));
     }
 
+    /** What counts it; null where nothing does. */
+    private static Count count(Op op) {
+        End from = op.from();
+        return ModelCalls.isCounted(op.kind(), from.endpoint.info()) ? from.counts.get(op.event()) : null;
+    }
+
     /** An operation is about to be posted: another thread may complete it first. */
     synchronized void begin(Op op) {
         if (!op.kind().isInject()) {
@@ -64,7 +71,7 @@ final class ModelLedger {
         if (op.kind().hasData()) {
             data.computeIfAbsent(op.data(), ignored -> new ArrayList<>()).add(op);
         }
-        Count count = op.from().counts.get(op.event());
+        Count count = count(op);
         if (count != null) {
             count.expected.incrementAndGet();
         }
@@ -87,7 +94,7 @@ final class ModelLedger {
         if (op.kind().hasData() && !data.get(op.data()).remove(op)) {
             throw new AssertionError("the data of " + op + " came though it was refused");
         }
-        Count count = op.from().counts.get(op.event());
+        Count count = count(op);
         if (count != null) {
             count.expected.decrementAndGet();
         }
@@ -145,7 +152,7 @@ final class ModelLedger {
         if (!isSpoiled && (op.from().open || error.errno() != ECANCELED)) {
             throw new AssertionError(op + " failed: " + error);
         }
-        Stream.ofNullable(op.from().counts.get(op.event())).forEach(count -> count.uncertain = true);
+        Stream.ofNullable(count(op)).forEach(count -> count.uncertain = true);
     }
 
     /** A queue was closed and nobody polled what its endpoints' closing had canceled. */

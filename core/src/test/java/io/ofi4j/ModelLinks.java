@@ -73,6 +73,8 @@ final class ModelLinks {
         boolean isServer;
         boolean open = true;
         boolean enabled;
+        /** Whether its operations are counted. */
+        boolean counted;
         /** Whether it has connected or accepted, or failed to at once. */
         boolean begun;
         boolean connected;

@@ -77,7 +77,7 @@ final class ModelRunner {
     private static ModelTally run(FabricInfo info, int threads, long seed, int steps, boolean isVerbose) {
         List<String> trace = List.of();
         try {
-            if (info.endpoint().type() == EndpointType.MSG) {
+            if (threads == 1 && info.endpoint().type() == EndpointType.MSG) {
                 ModelConnections program = new ModelConnections(info, seed, isVerbose);
                 trace = program.trace;
                 program.run(steps);

@@ -68,6 +68,8 @@ final class ModelState {
         final Map<CounterEvent, Count> counts = new EnumMap<>(CounterEvent.class);
         final List<Alias> aliases = new ArrayList<>();
         final List<ModelMessage> messages = new ArrayList<>();
+        /** Whom it is connected to; null where it is not of a connection. */
+        Known connected;
 
         /** What every endpoint has from being enabled on. */
         void becomeEnabled() {
@@ -75,6 +77,14 @@ final class ModelState {
             address = endpoint.address();
             receive.addresses.add(address);
             rma = endpoint.rma();
+        }
+
+        /** What those of a connection have once it is there. */
+        void becomeConnected(End other) {
+            becomeEnabled();
+            connected = new Known();
+            connected.end = other;
+            connected.peer = endpoint.connection().peer();
         }
 
         /** Whether the endpoint can take part in a transfer. */

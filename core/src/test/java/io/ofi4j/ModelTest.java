@@ -37,15 +37,14 @@ class ModelTest {
     /** Of three threads none has {@link ThreadingModel#DOMAIN}, which has one. */
     private static final List<String> SETTINGS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1", "SAFE:3",
             "COMPLETION:3");
-    private static final List<String> SETTINGS_OF_CONNECTIONS = List.of("SAFE:1", "DOMAIN:1", "COMPLETION:1");
 
     private static final List<String> TABLE = new ArrayList<>(List.of(ModelReport.HEADER));
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void randomProgramsBreakNoRule(String provider) {
-        List<String> settings = settings(provider);
-        long seconds = MINUTES * 60 / TestProviders.transfers().mapToInt(one -> settings(one).size()).sum();
+        List<String> settings = settings();
+        long seconds = MINUTES * 60 / (TestProviders.transfers().count() * settings().size());
         Forked.Result result = fork(provider, settings, FIRST_SEED, PROGRAMS, STEPS, seconds, false);
         if (result.exit() != 0) {
             throw new AssertionError(explain(result, provider));
@@ -84,17 +83,17 @@ class ModelTest {
         TABLE.forEach(System.out::println);
     }
 
-    private static List<String> settings(String provider) {
+    private static List<String> settings() {
         String chosen = System.getProperty("ofi4j.model.settings", "");
         if (!chosen.isEmpty()) {
             return List.of(chosen.split(","));
         }
-        return provider.startsWith("MSG ") ? SETTINGS_OF_CONNECTIONS : SETTINGS;
+        return SETTINGS;
     }
 
     /** The seed, and how the shortest beginning of that program fails. */
     private static String explain(Forked.Result result, String provider) {
-        String setting = last(result, "setting ").orElse(settings(provider).getFirst());
+        String setting = last(result, "setting ").orElse(settings().getFirst());
         long seed = last(result, "program ").map(Long::parseLong).orElse(FIRST_SEED);
         Forked.Result shortest = result;
         for (int steps = 1; steps <= STEPS && setting.endsWith(":1"); steps += 3) {

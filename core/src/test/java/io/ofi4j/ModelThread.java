@@ -34,6 +34,7 @@ final class ModelThread {
     private final Queue myQueue = new Queue();
     private final Count myCount = new Count();
     private AddressVector vector;
+    private ModelPairs pairs;
 
     ModelThread(ModelThreads shared, long seed, int index) {
         this.shared = shared;
@@ -49,7 +50,8 @@ final class ModelThread {
             myCount.counter = objects.openCounter(shared.domain, objects.any());
         }
         shared.counts.add(myCount);
-        vector = shared.isOwned() ? shared.domain.openAddressVector() : shared.vector;
+        pairs = shared.openPairs(objects);
+        vector = shared.isOwned() && pairs == null ? shared.domain.openAddressVector() : shared.vector;
         open();
         register();
         shared.together.arriveAndAwaitAdvance();
@@ -62,6 +64,9 @@ final class ModelThread {
         shared.together.arriveAndAwaitAdvance();
         shared.ledger.spoil(); // rule: a target is told of an inject that broke off
         myEnds.forEach(end -> end.endpoint.close());
+        if (pairs != null) {
+            pairs.close();
+        }
         shared.together.arriveAndAwaitAdvance(); // others may have bound theirs to this queue
         finish();
     }
@@ -85,7 +90,7 @@ final class ModelThread {
         }
         myQueue.queue.close();
         myCount.counter.close();
-        if (shared.isOwned()) {
+        if (vector != shared.vector) {
             vector.close();
         }
     }
@@ -145,6 +150,17 @@ final class ModelThread {
     }
 
     private void open() {
+        if (pairs != null) {
+            pairs.connect(this::enable, () -> poll(myQueue, 1));
+            shared.ends.addAll(myEnds.subList(myEnds.size() - 2, myEnds.size()));
+        } else {
+            End end = enable(shared.domain.openEndpoint().bind(vector));
+            end.becomeEnabled();
+            shared.ends.add(end);
+        }
+    }
+
+    private End enable(Endpoint endpoint) {
         boolean selective = random.nextInt(4) == 0;
         boolean counted = random.nextInt(2) == 0;
         shared.note(name + "open endpoint" + (selective ? ", selective" : "") + (counted ? ", counted" : ""));
@@ -153,7 +169,7 @@ final class ModelThread {
         end.transmit = queue;
         end.receive = queue;
         end.selective = selective;
-        end.endpoint = shared.domain.openEndpoint().postTimeout(Duration.ofMillis(5)).bind(vector);
+        end.endpoint = endpoint.postTimeout(Duration.ofMillis(5));
         myEnds.add(end); // those after it are closed even if they fail
         if (selective) {
             end.endpoint.bindSelective(queue.queue).bind(queue.queue, Direction.RECEIVE);
@@ -166,11 +182,13 @@ final class ModelThread {
             end.counts.put(CounterEvent.WRITE, myCount);
         }
         end.endpoint.enable();
-        end.becomeEnabled();
-        shared.ends.add(end);
+        return end;
     }
 
     private void meet(End end) {
+        if (end.connected != null) {
+            return;
+        }
         Known known = new Known();
         known.end = end;
         if (new Expect("insert").tolerated(shared.mayFail, IllegalArgumentException.class) // closed by others already
@@ -242,10 +260,10 @@ final class ModelThread {
         End from = pick(shared.isOwned() ? myEnds : shared.ends);
         Region local = pick(shared.regions);
         Region remote = pick(shared.regions);
-        if (!remote.ofCaller || peers.isEmpty()) {
+        if (!remote.ofCaller || from.connected == null && peers.isEmpty()) {
             return;
         }
-        Known peer = pick(peers);
+        Known peer = from.connected == null ? pick(peers) : from.connected;
         long most = Math.min(local.region.length(), remote.region.length());
         long length = random.nextLong(1 + (kind.isInject() ? Math.min(most, from.rma.injectSize()) : most));
         long offset = random.nextLong(local.region.length() - length + 1);

@@ -46,7 +46,7 @@ final class ModelThreads {
         this.isVerbose = isVerbose;
         fabric = Libfabric.load().openFabric(info);
         domain = fabric.openDomain();
-        vector = domain.openAddressVector();
+        vector = isOfConnections() ? null : domain.openAddressVector();
         areEndsClosed = seed % 3 != 0;
         mayFail = areEndsClosed || info.provider().contains("ofi_rxd");
         if (mayFail) {
@@ -61,6 +61,15 @@ final class ModelThreads {
     /** Whether each thread has a queue of its own, which others may not use. */
     boolean isOwned() {
         return info.domain().threading() == ThreadingModel.COMPLETION;
+    }
+
+    boolean isOfConnections() {
+        return info.endpoint().type() == EndpointType.MSG;
+    }
+
+    /** Where a thread makes connections; null where there are none. */
+    ModelPairs openPairs(ModelWaitObjects objects) {
+        return isOfConnections() ? new ModelPairs(fabric, domain, objects) : null;
     }
 
     void note(String step) {
@@ -106,7 +115,9 @@ final class ModelThreads {
                 throw new AssertionError("the memory of " + region + " was not freed");
             }
         }
-        vector.close();
+        if (vector != null) {
+            vector.close();
+        }
         domain.close();
         fabric.close();
         arena.close();

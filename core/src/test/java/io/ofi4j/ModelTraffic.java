@@ -52,8 +52,11 @@ final class ModelTraffic {
     }
 
     /** Binds what half of the endpoints count with. */
-    Endpoint counted(Endpoint endpoint) {
-        return program.chance(50) ? endpoint.bind(counter, CounterEvent.WRITE, CounterEvent.READ) : endpoint;
+    void count(End end) {
+        end.counted = program.chance(50);
+        if (end.counted) {
+            end.endpoint.bind(counter, CounterEvent.WRITE, CounterEvent.READ);
+        }
     }
 
     private void await(Duration deadline) {
@@ -227,6 +230,12 @@ final class ModelTraffic {
         untold.values().stream().filter(Op::mustComplete).forEach(op -> open.add("nobody was told of " + op));
         done.stream().filter(Op::mustComplete).filter(op -> !hasArrived(op))
                 .forEach(op -> open.add(op + " never arrived"));
+        long counted = done.stream()
+                .filter(op -> op.mustComplete() && op.from.counted && ModelCalls.isCounted(op.kind, program.info))
+                .count();
+        if (counter.read() < counted) {
+            open.add("counted are " + counter.read() + " of " + counted);
+        }
         return open;
     }
 
