@@ -8,7 +8,7 @@ public enum CounterEvent {
     RECEIVE(10),
     /** Reads of this endpoint that have completed. */
     READ(8),
-    /** Writes of this endpoint that have completed, injected ones included. */
+    /** Writes of this endpoint that have completed, injected ones included: not those over connections of tcp of libfabric 1.x. */
     WRITE(9),
     /** Peers' reads; needs {@link Capability#RMA_EVENT}. */
     REMOTE_READ(12),
