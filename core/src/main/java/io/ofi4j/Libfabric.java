@@ -40,6 +40,7 @@ public final class Libfabric {
      * {@return the library, loaded if it was not}
      *
      * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
+     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
      */
     public static Libfabric load() {
         loadNative(Map.of());
@@ -54,6 +55,7 @@ public final class Libfabric {
      * @return the library
      * @throws IllegalStateException if the library was loaded already, so that the variables would be ignored
      * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
+     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
      */
     public static Libfabric load(Map<String, String> environment) {
         if (!loadNative(Map.copyOf(environment))) {

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.internal.AbandonedShmFiles;
 import io.ofi4j.internal.CrossMemory;
+import io.ofi4j.internal.NativeAccess;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -23,22 +24,32 @@ public final class SharedMemory {
     private SharedMemory() {
     }
 
-    /** {@return the files that killed processes left behind, this user's and, for root, everybody's} */
+    /**
+     * {@return the files that killed processes left behind, this user's and, for root, everybody's}
+     *
+     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
+     */
     public static List<Path> abandoned() {
-        return AbandonedShmFiles.find();
+        return NativeAccess.require(AbandonedShmFiles::find);
     }
 
-    /** {@return the files that killed processes left behind and that this call removed} */
+    /**
+     * {@return the files that killed processes left behind and that this call removed}
+     *
+     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
+     */
     public static List<Path> removeAbandoned() {
-        return AbandonedShmFiles.remove();
+        return NativeAccess.require(AbandonedShmFiles::remove);
     }
 
     /**
      * {@return why this process cannot read the memory of another of its user, as the provider does for long transfers
      * (process_vm_readv, cross-memory attach); nothing where it can} It starts a process, reads of it, and ends it. That a process
      * may read of one that it started does not say that it may read of others: Yama's {@code ptrace_scope} tells those apart.
+     *
+     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
      */
     public static Optional<String> crossMemoryRefusal() {
-        return CrossMemory.refusal();
+        return NativeAccess.require(CrossMemory::refusal);
     }
 }

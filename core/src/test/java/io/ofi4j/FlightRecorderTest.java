@@ -121,6 +121,49 @@ class FlightRecorderTest {
     }
 
     @Test
+    void operationsThatThePeerRefusesAppearWithItsReason() {
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair("sockets");
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_READ)) {
+                RemoteRegion mayBeRead = target.remote();
+                RemoteRegion forged = new RemoteRegion(mayBeRead.base(), mayBeRead.length(), mayBeRead.key(),
+                        Access.ALL);
+                pair.rma().write(source, 0, 8, pair.far, forged, 0, 7);
+                pair.awaitCompletions(1);
+            }
+        });
+
+        assertThat(seen.of("CompletionError")).anySatisfy(event -> {
+            assertThat(event.getString("provider")).isEqualTo("sockets");
+            assertThat(event.getLong("token")).isEqualTo(7);
+            assertThat(event.getInt("errno")).isEqualTo(13);
+            assertThat(event.getString("text")).isNotBlank();
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void operationsThatNeedNotWaitGiveNoEvent(String provider) {
+        int operations = 100;
+        Seen seen = Seen.during(() -> {
+            try (Pair pair = new Pair(provider);
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                for (int token = 1; token <= operations; token++) {
+                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, token);
+                    pair.awaitCompletions(token);
+                }
+                assertThat(pair.errors).isEmpty();
+            }
+        });
+
+        assertThat(seen.events().stream().map(event -> event.getEventType().getName())
+                .filter(name -> name.startsWith("io.ofi4j.") && !name.contains(".Slow")).toList()) // as a busy machine is
+                .as("what opening and closing gives").hasSizeLessThan(operations / 4);
+    }
+
+    @Test
     void slowPostsAppearWithTheirOutcome() {
         Seen seen = Seen.during(() -> {
             CompletionQueueAttributes one = CompletionQueueAttributes.defaults().size(1);

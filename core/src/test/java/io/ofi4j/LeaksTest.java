@@ -51,6 +51,18 @@ class LeaksTest {
     }
 
     @Test
+    void objectsOfEveryKindAreReported() {
+        List<String> others = List.of("Fabric ", "Domain ", "EventQueue of ", "PassiveEndpoint of ", "Counter of ",
+                "ProgressThread of ", "MemoryRegion of 4096 bytes");
+
+        String output = run("sockets", "hold others", "-Dio.ofi4j.leaks=print").output();
+
+        assertThat(output.lines().filter(line -> line.contains("is open as the process ends"))).hasSize(others.size());
+        others.forEach(one -> assertThat(output).containsPattern(one
+                + ".* is open as the process ends; thread 'main' opened it\\R\tat io.ofi4j.programs.Leaky.openOthers\\("));
+    }
+
+    @Test
     void aTreeThatNothingRefersToIsReported() {
         String output = run("tcp;ofi_rxm", "drop", "-Dio.ofi4j.leaks=report").output();
 

@@ -46,11 +46,18 @@ public final class NativeLibrary {
      * Sets variables for libfabric, which reads them once, and loads it.
      *
      * @return whether this call loaded it; if not, the variables were not set
+     * @throws IllegalCallerException if the JVM refuses native access; the message names the option
      */
     public static synchronized boolean load(Map<String, String> environment) {
         if (loaded) {
             return false;
         }
+        NativeAccess.require(() -> prepareAndOpen(environment));
+        loaded = true;
+        return true;
+    }
+
+    private static SymbolLookup prepareAndOpen(Map<String, String> environment) {
         environment.forEach((name, value) -> LibC.setenv(name, value, true));
         setDefaults();
         SymbolLookup library = SignalGuard.call(NativeLibrary::open);
@@ -61,8 +68,7 @@ public final class NativeLibrary {
                             + ", and a second libfabric is on this machine; name one whose SONAME is " + SONAME + ".",
                     null);
         }
-        loaded = true;
-        return true;
+        return library;
     }
 
     private static void setDefaults() {

@@ -4,6 +4,7 @@ import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
+import io.ofi4j.EndpointType;
 import io.ofi4j.Fabric;
 import io.ofi4j.FabricHints;
 import io.ofi4j.FabricInfo;
@@ -14,6 +15,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.ref.WeakReference;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** Forgets to close; an application's class, outside the library's package. The arguments: the provider, and what to do. */
 final class Leaky {
@@ -25,12 +29,13 @@ final class Leaky {
     private Leaky() {
     }
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws InterruptedException, IOException {
         FabricHints hints = FabricHints.rma().provider(arguments[0]);
         FabricInfo info = Libfabric.load().info(arguments[0].equals("shm") ? hints : hints.source("127.0.0.1", null))
                 .getFirst();
         switch (arguments[1]) {
             case "hold" -> held = openTree(info);
+            case "hold others" -> held = openOthers(arguments[0]);
             case "drop" -> drop(openTree(info));
             case "refuse" -> refuse(openTree(info));
             default -> closeAll(info);
@@ -45,6 +50,23 @@ final class Leaky {
         openEndpoint(domain, queue);
         domain.allocate(4096, Access.WRITE);
         domain.allocate(8192, Access.WRITE).close();
+        return fabric;
+    }
+
+    /** Of every kind that {@link #openTree} has none of. */
+    private static Fabric openOthers(String provider) throws IOException {
+        FabricInfo connected = Libfabric.load()
+                .info(FabricHints.rma().provider(provider).endpointType(EndpointType.MSG).source("127.0.0.1", null))
+                .getFirst();
+        Fabric fabric = Libfabric.load().openFabric(connected);
+        fabric.openEventQueue();
+        fabric.openPassiveEndpoint(connected);
+        Domain domain = fabric.openDomain();
+        domain.openCounter();
+        domain.startProgress();
+        Path file = Files.createTempFile("ofi4j", ".mapped");
+        domain.map(file, FileChannel.MapMode.READ_WRITE, 0, 4096, Access.WRITE);
+        Files.delete(file);
         return fabric;
     }
 

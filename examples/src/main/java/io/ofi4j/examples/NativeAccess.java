@@ -9,24 +9,19 @@ public final class NativeAccess {
             + (Libfabric.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
 
     /** Looked at early: with the first native call, a JVM that only warns enables it. */
-    private static final boolean FROM_THE_BEGINNING = Libfabric.class.getModule().isNativeAccessEnabled();
+    private static final boolean FROM_THE_BEGINNING = isEnabled(Libfabric.class.getModule());
 
     private NativeAccess() {
+    }
+
+    /** The bindings have native calls of their own. */
+    private static boolean isEnabled(Module core) {
+        return core.isNativeAccessEnabled() && (core.getLayer() == null
+                || core.getLayer().findModule("io.ofi4j.bindings").orElseThrow().isNativeAccessEnabled());
     }
 
     /** {@return whether it was enabled when the command began} */
     public static boolean isEnabled() {
         return FROM_THE_BEGINNING;
-    }
-
-    /**
-     * Throws on what has another cause than that native access is refused.
-     *
-     * @param failure of a class that calls native code, the first time or later
-     */
-    public static void requireRefused(Throwable failure) {
-        if (isEnabled()) {
-            throw new IllegalStateException("native code cannot be called: " + failure, failure);
-        }
     }
 }

@@ -33,8 +33,7 @@ public final class Release implements IVersionProvider {
             return Libfabric.load().toString();
         } catch (LibfabricNotFoundException e) {
             return "libfabric not found";
-        } catch (IllegalCallerException | LinkageError e) {
-            NativeAccess.requireRefused(e);
+        } catch (IllegalCallerException e) {
             return "libfabric not loaded: start java with " + NativeAccess.OPTION;
         }
     }

@@ -11,7 +11,8 @@ final class Sentences {
     static String of(Throwable failure) {
         String message = failure.getMessage();
         if (failure instanceof CommandFailure || failure instanceof FabricException
-                || failure instanceof UnsupportedOperationException || failure instanceof ParameterException) {
+                || failure instanceof IllegalCallerException || failure instanceof UnsupportedOperationException
+                || failure instanceof ParameterException) {
             return message;
         }
         return "This should not have happened: " + failure

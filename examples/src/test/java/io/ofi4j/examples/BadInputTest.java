@@ -1,5 +1,6 @@
 package io.ofi4j.examples;
 
+import static io.ofi4j.examples.Forked.Launch.REFUSING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BadInputTest {
     private static final int LEAST = 100;
@@ -183,6 +185,22 @@ class BadInputTest {
             assertThat(info.await().err()).contains("\tat ", "LibfabricNotFoundException");
             assertThat(version.await().succeeded().out()).contains("ofi4j 0", "libfabric not found");
             assertThat(help.await().succeeded().out()).contains("--verify");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"info", "info -p shm --json", "perf write", "perf read --server -B 0", "soak",
+            "soak --part target"})
+    void aJvmThatRefusesNativeAccess(String line) {
+        try (Forked process = REFUSING.start(words(line))) {
+            process.await().failed(1, "The JVM refuses native access", NativeAccess.OPTION);
+        }
+    }
+
+    @Test
+    void aJvmThatRefusesTheBindingsNativeAccess() {
+        try (Forked info = REFUSING.and("--enable-native-access=io.ofi4j").start("info")) {
+            info.await().failed(1, "The JVM refuses native access", NativeAccess.OPTION);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ofi4j.examples;
 
+import static io.ofi4j.examples.Forked.Launch.REFUSING;
 import static io.ofi4j.examples.Forked.Launch.USUAL;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -117,14 +118,22 @@ class DoctorTest {
 
     @Test
     void aJvmThatRefusesNativeAccessIsNotReady() {
-        assumeTrue(Runtime.version().feature() >= 24, "older JVMs refuse it to none where nothing is said");
-        Forked.Launch refusing = USUAL.only("--illegal-native-access=deny");
-
-        assertThat(said(refusing, 1, "libfabric"))
+        assertThat(said(REFUSING, 1, "libfabric"))
                 .startsWith("!!  libfabric            not loaded: the JVM refuses native access")
                 .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings");
-        assertThat(said(refusing, 1, "native access")).startsWith(" *  native access        not enabled");
-        assertThat(said(refusing, 1, "cross-memory attach")).contains("was not tried");
+        assertThat(said(REFUSING, 1, "native access")).startsWith(" *  native access        not enabled");
+        assertThat(said(REFUSING, 1, "cross-memory attach")).contains("was not tried");
+    }
+
+    @Test
+    void aJvmThatRefusesNativeAccessDoesNotLookAtAbandonedFiles() throws IOException {
+        Path left = leaveBehind();
+        try (var held = Files.newOutputStream(left)) {
+            held.write(0); // as long as it is open, nobody else removes it
+            assertThat(said(REFUSING, 1, "abandoned files")).startsWith(" *  abandoned files      not looked at");
+        } finally {
+            Files.delete(left);
+        }
     }
 
     @Test
@@ -209,9 +218,14 @@ class DoctorTest {
         }
     }
 
+    /** A file as a killed process leaves it. */
+    private static Path leaveBehind() throws IOException {
+        return Files.createFile(Path.of("/dev/shm", "4194305:0:" + System.nanoTime() % 1_000_000));
+    }
+
     @Test
     void whatKilledProcessesLeftIsNamedAndRemovedOnRequest() throws IOException {
-        Path left = Files.createFile(Path.of("/dev/shm", "4194305:0:" + System.nanoTime() % 1_000_000));
+        Path left = leaveBehind();
 
         assertThat(Run.of("doctor").succeeded().out()).contains("of killed processes in /dev/shm");
         assertThat(Run.of("doctor", "--clean").succeeded().out()).contains("removed " + left);

@@ -33,6 +33,11 @@ public final class Forked implements AutoCloseable {
         public static final Launch USUAL = new Launch(List.of(), Map.of(),
                 List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"), Ofi4j.class);
 
+        /** Where native access is refused to who was not given it: by JDK 24 and newer when asked, before that if somebody was. */
+        public static final Launch REFUSING = Runtime.version().feature() >= 24
+                ? USUAL.only("--illegal-native-access=deny")
+                : USUAL.only("--enable-native-access=java.base");
+
         /** Behind another command. */
         public Launch behind(String... command) {
             return new Launch(List.of(command), environment, options, main);
@@ -46,6 +51,13 @@ public final class Forked implements AutoCloseable {
         /** With these options, and no others. */
         public Launch only(String... these) {
             return new Launch(prefix, environment, List.of(these), main);
+        }
+
+        /** With one more option. */
+        public Launch and(String option) {
+            List<String> all = new ArrayList<>(options);
+            all.add(option);
+            return new Launch(prefix, environment, all, main);
         }
 
         /** A class of the tests in the command's place. */
@@ -87,9 +99,11 @@ public final class Forked implements AutoCloseable {
 
     /** Starts the command in a JVM with these options. */
     public static Forked start(List<String> jvmOptions, String... arguments) {
-        List<String> options = new ArrayList<>(Launch.USUAL.options());
-        options.addAll(jvmOptions);
-        return Launch.USUAL.only(options.toArray(String[]::new)).start(arguments);
+        Launch launch = Launch.USUAL;
+        for (String option : jvmOptions) {
+            launch = launch.and(option);
+        }
+        return launch.start(arguments);
     }
 
     /** Starts a server at a free port, and waits until it listens. */

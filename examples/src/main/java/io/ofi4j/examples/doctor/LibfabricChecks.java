@@ -48,8 +48,7 @@ final class LibfabricChecks {
             return Optional.empty();
         } catch (LibfabricNotFoundException e) {
             return Optional.of(Finding.problem("libfabric", "not found", e.getMessage()));
-        } catch (IllegalCallerException | LinkageError e) { // of a class with native calls, the first time and later
-            NativeAccess.requireRefused(e);
+        } catch (IllegalCallerException e) {
             return Optional.of(Finding.problem("libfabric", "not loaded: the JVM refuses native access",
                     "start java with " + NativeAccess.OPTION));
         }
@@ -91,8 +90,7 @@ final class LibfabricChecks {
     static Optional<String> tryCrossMemory() {
         try {
             return SharedMemory.crossMemoryRefusal();
-        } catch (IllegalCallerException | LinkageError e) {
-            NativeAccess.requireRefused(e);
+        } catch (IllegalCallerException e) {
             return Optional.of("the JVM refuses native access, so that it was not tried");
         }
     }

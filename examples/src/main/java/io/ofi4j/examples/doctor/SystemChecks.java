@@ -1,6 +1,7 @@
 package io.ofi4j.examples.doctor;
 
 import io.ofi4j.SharedMemory;
+import io.ofi4j.examples.NativeAccess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,7 +97,13 @@ final class SystemChecks {
     }
 
     private static Finding abandonedFiles() {
-        List<Path> files = SharedMemory.abandoned();
+        List<Path> files;
+        try {
+            files = SharedMemory.abandoned();
+        } catch (IllegalCallerException e) {
+            return Finding.hint("abandoned files", "not looked at: the JVM refuses native access",
+                    "start java with " + NativeAccess.OPTION);
+        }
         return files.isEmpty()
                 ? Finding.ok("abandoned files", "none in /dev/shm")
                 : Finding.hint("abandoned files",

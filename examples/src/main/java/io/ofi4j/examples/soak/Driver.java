@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** The process that operates on the target's memory, watched from here: it must neither die nor hang. */
 final class Driver {
     /** To start, and to end the last round. */
-    private static final Duration ALLOWANCE = Duration.ofSeconds(60);
+    private static final Duration ALLOWANCE = Duration.ofSeconds(180);
     private static final int SIGNALLED = 128;
 
     private final List<String> arguments;

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.soak;
 
+import java.util.Arrays;
 import java.util.Random;
 
 /**
@@ -25,23 +26,28 @@ final class Slots {
         BUSY
     }
 
-    private final State[] states = new State[SIZES.length];
-    private final int[] offsets = new int[SIZES.length];
+    private final int[] sizes;
+    private final State[] states;
+    private final int[] offsets;
     private final byte[] expected;
 
-    Slots() {
+    /** Those that would be larger are so large. */
+    Slots(int largest) {
+        sizes = Arrays.stream(SIZES).map(size -> Math.min(size, largest)).toArray();
+        states = new State[sizes.length];
+        offsets = new int[sizes.length];
         int offset = GUARD;
-        for (int slot = 0; slot < SIZES.length; slot++) {
+        for (int slot = 0; slot < sizes.length; slot++) {
             states[slot] = State.SETTLED;
             offsets[slot] = offset;
-            offset += SIZES[slot] + 2 * GUARD; // of each, so that a read of one leaves the other's alone
+            offset += sizes[slot] + 2 * GUARD; // of each, so that a read of one leaves the other's alone
         }
         expected = new byte[offset - GUARD];
-        java.util.Arrays.fill(expected, GUARD_BYTE);
+        Arrays.fill(expected, GUARD_BYTE);
     }
 
     int count() {
-        return SIZES.length;
+        return sizes.length;
     }
 
     int length() {
@@ -53,7 +59,7 @@ final class Slots {
     }
 
     int size(int slot) {
-        return SIZES[slot];
+        return sizes[slot];
     }
 
     State state(int slot) {
@@ -62,15 +68,6 @@ final class Slots {
 
     void state(int slot, State state) {
         states[slot] = state;
-    }
-
-    boolean isAnyBusy() {
-        for (State state : states) {
-            if (state == State.BUSY) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** What all bytes must be, once nothing is in flight. */

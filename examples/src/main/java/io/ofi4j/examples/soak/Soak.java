@@ -4,14 +4,20 @@ import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
+import io.ofi4j.SharedMemory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Rounds until the time is up, with a fault now and then. */
+/**
+ * Rounds until the time is up, with a fault now and then. One target lives as long as this process does, so that what it holds at
+ * the end can be compared; those that are killed are started for that.
+ */
 final class Soak {
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
-    private static final int MOST_OPERATIONS = 1500;
+    /** For a process to start and to answer, on a machine that has much else to do. */
+    private static final Duration TO_ANSWER = Duration.ofSeconds(90);
+    private static final Duration GRACE = Duration.ofSeconds(60);
     private static final int MOST_PAUSE_MILLIS = 200;
     /** The part of the time after which usage should not grow any more. */
     private static final double WARM = 0.3;
@@ -20,77 +26,99 @@ final class Soak {
     private final FabricInfo info;
     private final List<String> targetArguments;
     private final boolean faults;
+    private final Fates fates;
     private final Random random;
+    private final Pace pace;
     private final Tally tally = new Tally();
-    private Usage warm;
-    private Usage end;
+    private final List<Long> killed = new ArrayList<>();
+    private Held before;
+    private Held warm;
+    private Held end;
 
     Soak(Libfabric libfabric, FabricInfo info, List<String> targetArguments, boolean faults, long seed) {
         this.libfabric = libfabric;
         this.info = info;
         this.targetArguments = targetArguments;
         this.faults = faults;
-        this.random = new Random(seed);
+        random = new Random(seed);
+        fates = new Fates(random, faults);
+        pace = Pace.of(info.provider());
     }
 
-    void run(Duration duration) {
-        long start = System.nanoTime();
+    Outcome run(Duration duration) {
+        TargetProcess target = new TargetProcess(targetArguments, TO_ANSWER);
         try (Fabric fabric = libfabric.openFabric(info); Domain domain = fabric.openDomain()) {
-            TargetProcess target = new TargetProcess(targetArguments, TIMEOUT);
-            try {
-                while (System.nanoTime() - start < duration.toNanos()) {
-                    target = round(domain, target);
-                    if (warm == null && System.nanoTime() - start > duration.toNanos() * WARM) {
-                        warm = usage();
-                    }
-                }
-            } finally {
-                target.close();
-            }
+            target.ask("data", () -> {}); // it has begun
+            before = Held.now(target);
+            rounds(domain, target, duration.toNanos());
+            end = Held.now(target);
+        } finally {
+            target.close();
         }
-        end = usage();
+        if (target.exitCode() != 0) {
+            tally.mismatch("the second process ended with exit code " + target.exitCode());
+        }
+        return new Outcome(tally, faults, before, warm, end, leftAtEnd(target));
     }
 
-    private TargetProcess round(Domain domain, TargetProcess target) {
-        Round round = new Round(domain, target, random, tally, TIMEOUT);
-        round.run(random.nextInt(MOST_OPERATIONS));
-        int fate = faults ? random.nextInt(10) : Integer.MAX_VALUE;
-        if (fate == 0) {
-            tally.fault("target killed");
-            target.kill();
-            round.endWithoutTarget(random.nextInt(20));
-            target.close();
-            return new TargetProcess(targetArguments, TIMEOUT);
+    /** Until the time is up, and on a slow machine somewhat longer: until each fault was there, and a round after it was warm. */
+    private void rounds(Domain domain, TargetProcess target, long nanos) {
+        long start = System.nanoTime();
+        boolean isComplete = false;
+        long elapsed = 0;
+        while (elapsed < nanos || !isComplete && elapsed < nanos + GRACE.toNanos()) {
+            if (warm == null && elapsed > nanos * WARM && fates.eachWasDealt()) {
+                warm = Held.now(target);
+            }
+            round(domain, target);
+            isComplete = warm != null;
+            elapsed = System.nanoTime() - start;
         }
-        if (fate == 1) {
-            tally.fault("endpoint closed in use");
+    }
+
+    /** What is left in /dev/shm after those that were killed, once what nobody has was removed, and after the two that ended well. */
+    private long leftAtEnd(TargetProcess target) {
+        SharedMemory.removeAbandoned();
+        return leftOfKilled() + Usage.sharedFiles(target.pid()) + Usage.sharedFiles(ProcessHandle.current().pid());
+    }
+
+    private long leftOfKilled() {
+        return killed.stream().mapToLong(Usage::sharedFiles).sum();
+    }
+
+    private void round(Domain domain, TargetProcess target) {
+        Fates.Fate fate = fates.next();
+        if (fate == Fates.Fate.TARGET_KILLED) {
+            roundThatKills(domain);
+            return;
+        }
+        Round round = new Round(domain, target, random, tally, pace);
+        round.run();
+        if (fate == Fates.Fate.CLOSED_IN_USE) {
+            tally.fault(fate.text());
             round.endAbruptly();
-            return target;
+            return;
         }
-        if (fate <= 3) {
-            tally.fault("target stopped for a while");
+        if (fate == Fates.Fate.TARGET_STOPPED) {
+            tally.fault(fate.text());
             target.pause(Duration.ofMillis(1 + random.nextInt(MOST_PAUSE_MILLIS)));
-            round.run(random.nextInt(MOST_OPERATIONS / 2));
+            round.run();
         }
         round.endInOrder();
-        return target;
     }
 
-    private static Usage usage() {
-        System.gc();
-        return Usage.of(ProcessHandle.current().pid());
-    }
-
-    Tally tally() {
-        return tally;
-    }
-
-    /** What this process held when it was warm; null where it never was. */
-    Usage warm() {
-        return warm;
-    }
-
-    Usage end() {
-        return end;
+    private void roundThatKills(Domain domain) {
+        try (TargetProcess target = new TargetProcess(targetArguments, TO_ANSWER)) {
+            Round round = new Round(domain, target, random, tally, pace);
+            if (leftOfKilled() > 0) {
+                tally.mismatch("a process with an endpoint has not removed what a killed one left in /dev/shm");
+            }
+            round.run();
+            tally.fault(Fates.Fate.TARGET_KILLED.text());
+            target.kill();
+            killed.add(target.pid());
+            tally.leftByKilled += Usage.sharedFiles(target.pid());
+            round.endWithoutTarget(random.nextInt(20));
+        }
     }
 }

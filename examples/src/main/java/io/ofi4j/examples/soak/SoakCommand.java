@@ -1,10 +1,9 @@
 package io.ofi4j.examples.soak;
 
-import com.google.gson.GsonBuilder;
-import com.google.gson.JsonObject;
 import io.ofi4j.FabricHints;
 import io.ofi4j.FabricInfo;
 import io.ofi4j.Libfabric;
+import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,11 +22,6 @@ import picocli.CommandLine.Spec;
                 "1:something was, or it failed", "2:the command line is wrong"})
 public final class SoakCommand implements Callable<Integer> {
     private static final int MOST_SECONDS = 7 * 86_400;
-    private static final double MEBIBYTE = 1 << 20;
-    private static final double NANOS_PER_MILLI = 1e6;
-    /** What a heap, a C library and a provider's buffers may still take while nothing leaks; a run of a minute is past that. */
-    private static final long RESIDENT_ALLOWANCE = 192L << 20;
-    private static final int DESCRIPTOR_ALLOWANCE = 8;
 
     @Option(names = {"-p", "--provider"}, paramLabel = "NAME", defaultValue = "shm",
             description = "The provider, as 'ofi4j info' names it; ${DEFAULT-VALUE} if none is named.")
@@ -90,63 +84,19 @@ public final class SoakCommand implements Callable<Integer> {
         long chosen = seed != null ? seed : System.nanoTime() % 1_000_000_000;
         Soak soak = new Soak(libfabric, info, List.of("soak", "--part", "target", "-p", provider), !noFaults, chosen);
         spec.commandLine().getErr().println("seed " + chosen);
-        soak.run(Duration.ofSeconds(seconds));
-        boolean sound = soak.tally().mismatchCount() == 0 && isFlat(soak);
+        Outcome outcome = soak.run(Duration.ofSeconds(seconds));
+        Report report = new Report(info.provider(), libfabric.version().toString(), chosen, outcome);
         PrintWriter out = spec.commandLine().getOut();
-        out.println(json ? json(soak, info, libfabric, chosen) : text(soak, info, libfabric, chosen));
+        out.println(json ? report.json() : report.text());
         out.flush();
-        return sound ? 0 : 1;
+        outcome.complaint().ifPresent(complaint -> {
+            throw new CommandFailure(complaint);
+        });
+        return 0;
     }
 
     private FabricInfo info(Libfabric libfabric) {
         FabricHints hints = FabricHints.rma().provider(provider);
         return libfabric.info(provider.equals("shm") ? hints : hints.source("127.0.0.1", null)).getFirst();
-    }
-
-    private static boolean isFlat(Soak soak) {
-        Usage warm = soak.warm();
-        Usage end = soak.end();
-        return warm == null || end.resident() <= warm.resident() + RESIDENT_ALLOWANCE
-                && end.descriptors() <= warm.descriptors() + DESCRIPTOR_ALLOWANCE && end.sharedFiles() == 0;
-    }
-
-    private static String text(Soak soak, FabricInfo info, Libfabric libfabric, long seed) {
-        Tally tally = soak.tally();
-        StringBuilder text = new StringBuilder();
-        text.append(String.format("soak over %s, libfabric %s, seed %d%n", info.provider(), libfabric.version(), seed));
-        text.append(String.format("%d rounds, %d operations, %.1f MiB moved, %.1f MiB verified%n", tally.rounds,
-                tally.operations, tally.bytes / MEBIBYTE, tally.verifiedBytes / MEBIBYTE));
-        text.append(String.format("faults injected: %s; slowest recovery %.0f ms%n", tally.faults(),
-                tally.slowestRecoveryNanos / NANOS_PER_MILLI));
-        text.append(String.format("regions closed in use: %d, operations canceled: %d, failed: %d%n",
-                tally.regionsClosed, tally.canceled, tally.failed));
-        text.append(String.format("when warm: %s%n", soak.warm()));
-        text.append(String.format("at the end: %s%s%n", soak.end(), isFlat(soak) ? "" : " - that is growth"));
-        text.append(String.format("mismatches: %d", tally.mismatchCount()));
-        tally.mismatches().forEach(one -> text.append(String.format("%n  %s", one)));
-        return text.toString();
-    }
-
-    private static String json(Soak soak, FabricInfo info, Libfabric libfabric, long seed) {
-        Tally tally = soak.tally();
-        var gson = new GsonBuilder().disableHtmlEscaping().create();
-        JsonObject json = new JsonObject();
-        json.addProperty("provider", info.provider());
-        json.addProperty("libfabric", libfabric.version().toString());
-        json.addProperty("seed", seed);
-        json.addProperty("rounds", tally.rounds);
-        json.addProperty("operations", tally.operations);
-        json.addProperty("bytes", tally.bytes);
-        json.addProperty("verifiedBytes", tally.verifiedBytes);
-        json.add("faults", gson.toJsonTree(tally.faults()));
-        json.addProperty("slowestRecoveryMillis", tally.slowestRecoveryNanos / NANOS_PER_MILLI);
-        json.addProperty("regionsClosedInUse", tally.regionsClosed);
-        json.addProperty("canceled", tally.canceled);
-        json.addProperty("failed", tally.failed);
-        json.add("warm", gson.toJsonTree(soak.warm()));
-        json.add("end", gson.toJsonTree(soak.end()));
-        json.addProperty("flat", isFlat(soak));
-        json.addProperty("mismatches", tally.mismatchCount());
-        return gson.toJson(json);
     }
 }

@@ -17,6 +17,12 @@ final class Tally {
     long failed;
     long regionsClosed;
     long slowestRecoveryNanos;
+    /** Of queues whose endpoints were closed. */
+    long slotsTaken;
+    /** After the last round. */
+    long regionsOpen;
+    /** Files in /dev/shm, all of them. */
+    long leftByKilled;
     private final Map<String, Long> faults = new LinkedHashMap<>();
     private final List<String> mismatches = new ArrayList<>();
     private long mismatchCount;
@@ -38,6 +44,10 @@ final class Tally {
 
     Map<String, Long> faults() {
         return faults;
+    }
+
+    long faultCount() {
+        return faults.values().stream().mapToLong(Long::longValue).sum();
     }
 
     long mismatchCount() {

@@ -76,9 +76,9 @@ final class TargetProcess implements AutoCloseable {
     }
 
     /** Stops it for a while, as a scheduler or a debugger may; returns at once. */
-    Thread pause(Duration length) {
+    void pause(Duration length) {
         signal("STOP");
-        return Thread.ofPlatform().daemon().name("continue").start(() -> {
+        Thread.ofPlatform().daemon().name("continue").start(() -> {
             try {
                 Thread.sleep(length);
             } catch (InterruptedException e) {
@@ -107,10 +107,15 @@ final class TargetProcess implements AutoCloseable {
         }
     }
 
+    /** {@return how it ended} */
+    int exitCode() {
+        return process.exitValue();
+    }
+
     private void await() {
         try {
             if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-                process.destroyForcibly();
+                process.destroyForcibly().waitFor();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

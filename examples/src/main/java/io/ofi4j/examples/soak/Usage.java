@@ -21,12 +21,19 @@ record Usage(long resident, long descriptors, long sharedFiles) {
     static Usage of(long process) {
         Path folder = Path.of("/proc", Long.toString(process));
         try (Stream<String> lines = Files.lines(folder.resolve("status"));
-                Stream<Path> descriptors = Files.list(folder.resolve("fd"));
-                Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+                Stream<Path> descriptors = Files.list(folder.resolve("fd"))) {
             long resident = lines.filter(line -> line.startsWith("VmRSS:"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * KIBIBYTE).findFirst().orElse(0);
-            return new Usage(resident, descriptors.count(),
-                    files.filter(file -> file.getFileName().toString().startsWith(process + ":")).count());
+            return new Usage(resident, descriptors.count(), sharedFiles(process));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** {@return how many files in /dev/shm a process has, or has left there} The provider names them after it. */
+    static long sharedFiles(long process) {
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith(process + ":")).count();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
