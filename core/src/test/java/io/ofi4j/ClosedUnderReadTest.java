@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
@@ -23,6 +24,8 @@ class ClosedUnderReadTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReadsThoughNobodyTakesWhatItsQueueKeeps(String provider) {
+        assumeFalse(Verbs.isConnected(TestProviders.info(provider)),
+                "a queue must have room for the receives of a connected endpoint of verbs");
         Forked.Result result = Forked.run(ClosesWhileItsQueueIsFull.class, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
@@ -61,7 +64,7 @@ class ClosedUnderReadTest {
 
         public static void main(String[] arguments) throws InterruptedException {
             for (int polls = 1; polls <= MOST_POLLS; polls++) {
-                Thread other = Thread.ofPlatform().start(() -> answer(arguments[0]));
+                Thread other = Thread.ofPlatform().daemon().start(() -> answer(arguments[0]));
                 closeAfter(arguments[0], polls);
                 POLLS.put(0);
                 other.join();
@@ -80,7 +83,8 @@ class ClosedUnderReadTest {
                     pair.pollNear();
                     return !pair.completed.isEmpty();
                 }, Pair.DEADLINE);
-                boolean reads = pair.rma().tryRead(here, 0, SIZE, peer, target.region, 0, 2);
+                long length = Math.min(SIZE, pair.rma().maximumMessageSize());
+                boolean reads = pair.rma().tryRead(here, 0, length, peer, target.region, 0, 2);
                 for (int poll = 0; poll < polls; poll++) {
                     POLLS.put(1);
                     pair.pollNear();

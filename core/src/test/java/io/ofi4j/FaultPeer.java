@@ -11,9 +11,13 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A {@link FaultTarget} in a process of its own, and what is done to it. */
 final class FaultPeer implements AutoCloseable {
+    /** Has a command run on the processor that is kept for another JVM than this one, where one is; see {@code scripts/verbs}. */
+    static final List<String> ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
+            .flatMap(processor -> Stream.of("taskset", "-c", processor)).toList();
     private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     final EndpointAddress address;
@@ -47,7 +51,7 @@ final class FaultPeer implements AutoCloseable {
 
     /** An {@link AccessTarget}. */
     static FaultPeer withPages(String provider) {
-        return new FaultPeer(List.of(), AccessTarget.class, provider);
+        return new FaultPeer(ELSEWHERE, AccessTarget.class, provider);
     }
 
     RemoteRegion region(int index) {

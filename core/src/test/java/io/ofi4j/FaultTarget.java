@@ -3,9 +3,7 @@ package io.ofi4j;
 import java.io.IOException;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.List;
 
 /**
  * A process whose memory others write and read, until it is killed or its standard input ends. Its memory is a file, so that
@@ -72,13 +70,15 @@ final class FaultTarget {
     }
 
     private static void accept(Domain domain, EventQueue events, CompletionQueue queue) {
-        List<Endpoint> accepted = new ArrayList<>();
         while (true) {
             queue.poll(NOTHING, 64);
-            if (events.read().orElse(null) instanceof Event.ConnectionRequested(ConnectionRequest request)) {
-                Endpoint endpoint = domain.openEndpoint(request).bind(events).bind(queue).enable();
-                endpoint.connection().accept();
-                accepted.add(endpoint);
+            switch (events.read().orElse(null)) {
+                case Event.ConnectionRequested(ConnectionRequest request) ->
+                    domain.openEndpoint(request).bind(events).bind(queue).enable().connection().accept();
+                case Event.ShutDown(Endpoint endpoint) -> endpoint.close(); // its receives have taken room in the queue
+                case null, default -> {
+                    // Nothing, or what needs no answer.
+                }
             }
         }
     }

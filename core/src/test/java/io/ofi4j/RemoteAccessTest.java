@@ -122,12 +122,19 @@ class RemoteAccessTest {
             try (FaultPeer target = FaultPeer.withPages(provider)) {
                 for (Attempt attempt : Attempt.values()) {
                     String[] outcome = new String[1];
-                    FaultWork.again(provider, () -> outcome[0] = outcome(fabric, domain, target, attempt));
-                    System.out.println(attempt + ": " + outcome[0]);
-                    if (!target.isAlive()) {
-                        throw new AssertionError("the target has died: " + target.output());
+                    try {
+                        FaultWork.again(provider, () -> outcome[0] = outcome(fabric, domain, target, attempt));
+                    } finally {
+                        requireAlive(target);
                     }
+                    System.out.println(attempt + ": " + outcome[0]);
                 }
+            }
+        }
+
+        private static void requireAlive(FaultPeer target) {
+            if (!target.isAlive()) {
+                throw new AssertionError("the target has died: " + target.output());
             }
         }
 

@@ -285,9 +285,8 @@ class VerbsCableTest {
     @ParameterizedTest
     @ValueSource(strings = {"MSG verbs", "verbs;ofi_rxm"})
     void twoProcessesWriteAndReadAcrossTheCable(String provider) throws IOException {
-        List<String> elsewhere = List.of("taskset", "-c", System.getenv("OFI4J_OTHER_PROCESSOR"));
         FabricInfo info = TestProviders.info(TestProviders.hints(provider).source(ADDRESSES[0], null));
-        try (FaultPeer far = new FaultPeer(elsewhere, provider, FaultTarget.ANY, ADDRESSES[1]);
+        try (FaultPeer far = new FaultPeer(FaultPeer.ELSEWHERE, provider, FaultTarget.ANY, ADDRESSES[1]);
                 Fabric fabric = Libfabric.load().openFabric(info);
                 Domain domain = fabric.openDomain();
                 MemoryRegion region = domain.allocate(2 * LENGTH, Access.READ, Access.WRITE);

@@ -14,7 +14,13 @@ import java.util.concurrent.TimeUnit;
 
 /** The command in a process of its own, with stdout and stderr in files; every wait has a deadline. */
 public final class Forked implements AutoCloseable {
-    private static final int DEADLINE_SECONDS = 30;
+    /** Where a machine is emulated, {@code scripts/verbs} sets how many times as long it takes. */
+    private static final int DEADLINE_SECONDS = 30
+            * Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
+
+    /** Those of this JVM, or, where it has everything on its class path, those that it is told. */
+    private static final String MODULES = System.getProperty("ofi4j.test.modules",
+            System.getProperty("jdk.module.path"));
 
     private final Path out;
     private final Path err;
@@ -83,7 +89,7 @@ public final class Forked implements AutoCloseable {
         err = Files.createTempFile("ofi4j", ".err");
         List<String> command = new ArrayList<>(launch.prefix());
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-Xmx128m", "-p", System.getProperty("jdk.module.path")));
+                "-XX:TieredStopAtLevel=1", "-Xmx128m", "-p", MODULES));
         command.addAll(launch.options());
         command.addAll(List.of("-m", "io.ofi4j.examples/" + launch.main().getName()));
         command.addAll(arguments);
