@@ -44,6 +44,9 @@ struct world {
     struct fid_cq *target_queue;
     struct fid_ep *source;
     struct fid_ep *target;
+    /* Of writes, one for each endpoint, where the provider needs them. */
+    struct fid_cntr *counters[2];
+    int counter_count;
     struct region local;
     struct region remote;
     /* What goes to the other process, and where its letters arrive. */

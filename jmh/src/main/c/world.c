@@ -1,12 +1,16 @@
 #define _GNU_SOURCE
 #include "baseline.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define PAGE 4096
+/* Regions that have room for one ask for huge pages, as core's do. */
+#define HUGE_PAGE (2 << 20)
 #define NAME_ROOM 512
 #define SMALLEST_QUEUE 128
 #define LARGEST_QUEUE 4096
@@ -60,18 +64,32 @@ static struct fid_cq *open_queue(struct world *world) {
     return queue;
 }
 
+/* Without one an inject that fails, such as to a peer that has ended, ends the process. */
+static void bind_write_counter(struct world *world, struct fid_ep *endpoint) {
+    struct fi_cntr_attr attributes = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_NONE};
+    struct fid_cntr *counter;
+    check(fi_cntr_open(world->domain, &attributes, &counter, NULL), "fi_cntr_open");
+    check(fi_ep_bind(endpoint, &counter->fid, FI_WRITE), "fi_ep_bind");
+    world->counters[world->counter_count++] = counter;
+}
+
 static struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
     struct fid_ep *endpoint;
     check(fi_endpoint(world->domain, world->info, &endpoint, NULL), "fi_endpoint");
     check(fi_ep_bind(endpoint, &world->vector->fid, 0), "fi_ep_bind");
     check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    if (strstr(world->info->fabric_attr->prov_name, "ofi_rxm") != NULL)
+        bind_write_counter(world, endpoint);
     check(fi_enable(endpoint), "fi_enable");
     return endpoint;
 }
 
 static void open_region(struct world *world, struct region *region, size_t length, uint64_t access, uint64_t key) {
-    if (posix_memalign((void **)&region->memory, PAGE, length) != 0)
+    bool huge = length >= HUGE_PAGE;
+    if (posix_memalign((void **)&region->memory, huge ? HUGE_PAGE : PAGE, length) != 0)
         fail("posix_memalign", -FI_ENOMEM);
+    if (huge)
+        madvise(region->memory, length, MADV_HUGEPAGE); /* as far as the system wants to */
     memset(region->memory, 0, length);
     region->length = length;
     check(fi_mr_reg(world->domain, region->memory, length, access, 0, key, 0, &region->registration, NULL), "fi_mr_reg");
@@ -153,6 +171,8 @@ void close_world(struct world *world) {
         free(regions[at]->memory);
     }
     close_object(&world->vector->fid);
+    for (int at = 0; at < world->counter_count; at++)
+        close_object(&world->counters[at]->fid);
     close_object(&world->queue->fid);
     close_object(&world->target_queue->fid);
     close_object(&world->domain->fid);

@@ -204,7 +204,8 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). It is freed when the region is closed.
+     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). It is freed when the region is closed. From
+     * 2 MiB on it is in huge pages, where the system has some.
      *
      * @param length how many bytes, at least 1
      * @param access what it may be used for, at least one right; nothing else is granted

@@ -38,14 +38,16 @@ final class LingeringMemory {
         structuresLinger = ShmNeighbours.concerns(info) && Libfabric.load().version().major() >= 2;
     }
 
-    /** Memory that is gone for the application when an arena is closed. */
-    MemorySegment allocate(long length, long alignment, Arena arena, long accessBits) {
-        if (!lingers(accessBits)) {
-            return arena.allocate(length, alignment);
+    /** Memory that begins with a page, and is gone for the application when an arena is closed. */
+    MemorySegment allocate(long length, Arena arena, long accessBits) {
+        boolean lingering = lingers(accessBits);
+        if (!lingering && length < NativeMemory.HUGE_PAGE) {
+            return arena.allocate(length, NativeMemory.PAGE);
         }
         long pages = NativeMemory.wholePages(length);
         long address = NativeMemory.map(pages);
-        return NativeMemory.view(address, length, arena, () -> release(address, pages));
+        return NativeMemory.view(address, length, arena,
+                lingering ? () -> release(address, pages) : () -> NativeMemory.unmap(address, pages));
     }
 
     private boolean lingers(long accessBits) {

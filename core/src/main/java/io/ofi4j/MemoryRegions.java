@@ -9,8 +9,6 @@ import java.lang.foreign.MemorySegment;
 
 /** Opens regions, and gives back what was taken for one where that fails. */
 final class MemoryRegions {
-    private static final long PAGE = 4096;
-
     private MemoryRegions() {
     }
 
@@ -18,7 +16,7 @@ final class MemoryRegions {
         Registration.requireLength(length);
         Registration.requireRights(access);
         Arena arena = Arena.ofShared();
-        MemorySegment memory = domain.regions.lingering.allocate(length, PAGE, arena, Access.bitsOf(access));
+        MemorySegment memory = domain.regions.lingering.allocate(length, arena, Access.bitsOf(access));
         return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
     }
 

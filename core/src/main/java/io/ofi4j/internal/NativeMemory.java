@@ -22,12 +22,17 @@ public final class NativeMemory {
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
             Linker.Option.firstVariadicArg(4));
 
-    private static final long PAGE = 4096;
+    public static final long PAGE = 4096;
+    /** Of x86-64. */
+    public static final long HUGE_PAGE = 2 << 20;
+
     private static final int READ_AND_WRITE = 3;
     private static final int PRIVATE_AND_ANONYMOUS = 0x22;
     private static final int FIXED_AND_NOT_RESERVED = 0x4010;
     private static final int POPULATE = 0x8000;
     private static final int DONTNEED = 4;
+    private static final int HUGE_PAGES = 14;
+    private static final int POPULATE_FOR_WRITING = 23;
     private static final int MOVED_AND_FIXED = 3;
     private static final long FAILED = -1;
 
@@ -39,9 +44,31 @@ public final class NativeMemory {
         return (length + PAGE - 1) / PAGE * PAGE;
     }
 
-    /** Zeroed pages, which are there before they are touched. */
+    /**
+     * Zeroed pages, which are there before they are touched. Where there is room for huge ones, the system is asked for them: a
+     * transfer of a megabyte is 256 pages otherwise, each of which the kernel or an adapter looks up.
+     */
     public static long map(long length) {
-        long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | POPULATE);
+        if (length < HUGE_PAGE) {
+            return mapped(length, POPULATE);
+        }
+        long room = mapped(length + HUGE_PAGE, 0);
+        long address = (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        if (address > room) {
+            unmap(room, address - room);
+        }
+        if (address < room + HUGE_PAGE) {
+            unmap(address + length, room + HUGE_PAGE - address);
+        }
+        advise(address, length, HUGE_PAGES); // as far as it wants to
+        if (!advise(address, length, POPULATE_FOR_WRITING)) { // Linux before 5.14
+            MemorySegment.ofAddress(address).reinterpret(length).fill((byte) 0);
+        }
+        return address;
+    }
+
+    private static long mapped(long length, int flags) {
+        long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | flags);
         if (address == FAILED) {
             throw new OutOfMemoryError("the system gives this process no " + length
                     + " bytes of memory: close regions, or raise its limits ('ulimit -v', the container's)");
@@ -59,8 +86,12 @@ public final class NativeMemory {
 
     /** Gives the pages back to the system; the addresses stay, and what is written to them later comes to new pages. */
     public static void discard(long address, long length) {
+        advise(address, length, DONTNEED);
+    }
+
+    private static boolean advise(long address, long length, int advice) {
         try {
-            int ignored = (int) MADVISE.invokeExact(address, length, DONTNEED);
+            return (int) MADVISE.invokeExact(address, length, advice) == 0;
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

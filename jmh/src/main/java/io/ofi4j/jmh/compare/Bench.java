@@ -65,6 +65,11 @@ public final class Bench implements Callable<Integer> {
                     + "system calls take longer where a process has more than one.")
     private boolean idleThread;
 
+    @Option(names = "--jvm-option", paramLabel = "OPTION",
+            description = "Start the Java side with this option of the JVM, "
+                    + "such as -XX:+UseSystemMemoryBarrier; may be given more than once. Without it: with the defaults.")
+    private List<String> jvmOptions = List.of();
+
     @Option(names = "--peers",
             description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
     private boolean peers;
@@ -148,7 +153,7 @@ public final class Bench implements Callable<Integer> {
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
-        Conditions.print(out, version.toString(), !idleThread);
+        Conditions.print(out, version.toString(), !idleThread, jvmOptions);
         try (Baseline baseline = Baseline.compile()) {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
@@ -192,7 +197,7 @@ public final class Bench implements Callable<Integer> {
         for (int at = 0; at < chosen.size(); at++) {
             String provider = chosen.get(at);
             Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
-                    new Works(works, charts != null));
+                    Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)), new Works(works, charts != null));
             try {
                 List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
                         found -> notes.add(provider + ": " + found), row -> {

@@ -11,19 +11,21 @@ final class Comparison {
     private final String provider;
     private final String libfabric;
     private final List<String> baseline;
+    private final List<String> java;
     private final Works works;
 
-    Comparison(String provider, String libfabric, List<String> baseline, Works works) {
+    Comparison(String provider, String libfabric, List<String> baseline, List<String> java, Works works) {
         this.provider = provider;
         this.libfabric = libfabric;
         this.baseline = baseline;
+        this.java = java;
         this.works = works;
     }
 
     /** Measures everything, and hands out the rows; what the exchanges' times were is returned. */
     List<ExchangeDuel> run(Plan plan, Consumer<Models> models, Consumer<Row> rows) {
         int major = Integer.parseInt(libfabric.substring(0, libfabric.indexOf('.')));
-        try (Contest contest = new Contest(provider, major, baseline)) {
+        try (Contest contest = new Contest(provider, major, baseline, java)) {
             models.accept(contest.models());
             double weight = works.jobs().size();
             double exchangeWeight = works.exchanges().size() * Plan.EXCHANGE_WEIGHT;

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -14,10 +15,10 @@ final class Conditions {
     private Conditions() {
     }
 
-    static void print(PrintWriter out, String libfabric, boolean alone) {
+    static void print(PrintWriter out, String libfabric, boolean alone, List<String> jvmOptions) {
         machine(out, libfabric);
-        out.printf("C: %s %s; %s, default options, all checks on%n", Baseline.compilerVersion(),
-                String.join(" ", Baseline.OPTIONS), java());
+        out.printf("C: %s %s; %s, %s, all checks on%n", Baseline.compilerVersion(), String.join(" ", Baseline.OPTIONS),
+                java(), jvmOptions.isEmpty() ? "default options" : String.join(" ", jvmOptions));
         out.printf(
                 "one thread works in each process, spinning, tied to a processor%s; polls of at most %d; slices of about 4 ms in turns; "
                         + "pingpong: round trips between two processes, 50 ms slices, corrected for coordinated omission%n",

@@ -13,6 +13,7 @@ final class Contest implements AutoCloseable {
     private final Deque<Worker> workers = new ArrayDeque<>();
     private final String provider;
     private final List<String> baseline;
+    private final List<String> javaCommand;
     private final Models models;
     private final Worker c;
     private final Worker java;
@@ -20,11 +21,12 @@ final class Contest implements AutoCloseable {
     private final String[] javaOpened;
 
     /** Starts a worker of each side, with the fastest models that the provider has. */
-    Contest(String provider, int libfabricMajor, List<String> baseline) {
+    Contest(String provider, int libfabricMajor, List<String> baseline, List<String> javaCommand) {
         this.provider = provider;
         this.baseline = baseline;
+        this.javaCommand = javaCommand;
         try {
-            java = startJava(javaCommand());
+            java = startJava(javaCommand);
             c = startC(baseline);
             Models found = null;
             String[] answer = null;
@@ -77,10 +79,6 @@ final class Contest implements AutoCloseable {
         return started(new Worker("the Java side of " + provider, command));
     }
 
-    private static List<String> javaCommand() {
-        return Jvm.command(JavaWorker.class);
-    }
-
     private Worker started(Worker worker) {
         workers.push(worker);
         return worker;
@@ -105,7 +103,7 @@ final class Contest implements AutoCloseable {
 
     /** Starts a second Java worker, and makes the two known to each other. */
     Worker otherJava() {
-        return acquainted(java, javaOpened, startJava(Processors.second(javaCommand())));
+        return acquainted(java, javaOpened, startJava(Processors.second(javaCommand)));
     }
 
     private Worker acquainted(Worker first, String[] opened, Worker second) {

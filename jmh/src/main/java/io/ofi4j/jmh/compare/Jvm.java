@@ -3,7 +3,7 @@ package io.ofi4j.jmh.compare;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How a worker that is a JVM is started: as this one, with nothing but the defaults. */
+/** How a worker that is a JVM is started: as this one, with nothing but the defaults and what is asked for. */
 final class Jvm {
     private Jvm() {
     }

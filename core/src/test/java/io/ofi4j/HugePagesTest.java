@@ -1,0 +1,84 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory that a domain allocates comes in huge pages where it is large enough. */
+class HugePagesTest {
+    private static final long HUGE = 2 << 20;
+    private static final long LENGTH = 4 * HUGE + 5;
+    private static final Path SETTING = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
+
+    private Pair pair;
+
+    @BeforeEach
+    void open() {
+        pair = new Pair("shm");
+    }
+
+    @AfterEach
+    void close() {
+        pair.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"WRITE", "REMOTE_WRITE"})
+    void aLargeRegionIsInHugePages(Access access) throws IOException {
+        assumeTrue(Files.exists(SETTING) && !Files.readString(SETTING).contains("[never]"),
+                "the system has no transparent huge pages, or they are switched off");
+        try (MemoryRegion region = pair.domain.allocate(LENGTH, access)) {
+            assertThat(hugeBytesAt(region.segment().address())).isGreaterThanOrEqualTo(HUGE);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"WRITE", "REMOTE_WRITE"})
+    void aLargeRegionIsZeroedToItsLastByte(Access access) {
+        try (MemoryRegion region = pair.domain.allocate(LENGTH, access)) {
+            assertThat(region.length()).isEqualTo(LENGTH);
+            assertThat(region.segment().elements(ValueLayout.JAVA_BYTE)
+                    .allMatch(one -> one.get(ValueLayout.JAVA_BYTE, 0) == 0)).isTrue();
+        }
+    }
+
+    @Test
+    void aLargeRegionGivesItsMemoryBack() throws IOException {
+        long before = addressSpace();
+        for (int count = 0; count < 100; count++) {
+            pair.domain.allocate(LENGTH, Access.WRITE).close();
+        }
+        assertThat(addressSpace() - before).isLessThan(10 * LENGTH);
+    }
+
+    /** How much of the mapping at an address is in huge pages. */
+    private static long hugeBytesAt(long address) throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
+        boolean inside = false;
+        for (String line : lines) {
+            if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
+                String[] range = line.split("[- ]");
+                inside = Long.parseUnsignedLong(range[0], 16) <= address
+                        && address < Long.parseUnsignedLong(range[1], 16);
+            } else if (inside && line.startsWith("AnonHugePages:")) {
+                return Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
+            }
+        }
+        throw new AssertionError("nothing is mapped there");
+    }
+
+    private static long addressSpace() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmSize:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) << 10).findFirst().orElseThrow();
+    }
+}
