@@ -71,7 +71,8 @@ public final class Bench implements Callable<Integer> {
     private List<String> jvmOptions = List.of();
 
     @Option(names = "--peers",
-            description = "Measure plain NIO sockets and jucx, too, for orientation; without -w and -p " + "they are.")
+            description = "Measure plain NIO sockets and jucx, too, for orientation; without -w, -p and "
+                    + "--quick they are.")
     private boolean peers;
 
     @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
@@ -156,7 +157,7 @@ public final class Bench implements Callable<Integer> {
         Conditions.print(out, version.toString(), !idleThread, jvmOptions);
         try (Baseline baseline = Baseline.compile()) {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
-            boolean withPeers = peers || works.isEmpty() && providers.isEmpty();
+            boolean withPeers = peers || !quick && works.isEmpty() && providers.isEmpty();
             compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
             if (peers || withPeers && !plan.isOver()) {
                 new Peers(out).run(plan);

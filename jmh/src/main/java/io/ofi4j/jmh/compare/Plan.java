@@ -6,6 +6,8 @@ final class Plan {
     static final int EXCHANGE_WEIGHT = 2;
 
     private static final double WARM_UP = 0.35;
+    /** Also where the time is over: what is not compiled takes several times as long. */
+    private static final long SHORTEST_WARM_UP = 150_000_000;
 
     private final long end;
 
@@ -34,7 +36,7 @@ final class Plan {
 
     /** {@return for how many nanoseconds to warm up each of so many things, all of which are measured later} */
     long warmUp(int things) {
-        return (long) (left() * WARM_UP / things);
+        return Math.max(SHORTEST_WARM_UP, (long) (left() * WARM_UP / things));
     }
 
     /** {@return for how many nanoseconds to do the first of so many things} */

@@ -92,6 +92,21 @@ class BenchTest {
                 "jucx \\(UCX\\), put with completion 8 B over shared memory|jucx is left out: it needs UCX 1.18");
     }
 
+    @Test
+    void optionsOfTheJvmReachTheJavaSideAndAreNamed() {
+        Run run = Run.of("--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+UseSerialGC",
+                "--jvm-option=-Xmx64m");
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out).contains("-XX:+UseSerialGC -Xmx64m, all checks on");
+        Run.of("--seconds", "1", "-p", "shm", "-w", "poll", "--jvm-option=-XX:+NoSuchOption").failed(1, "Java side",
+                "NoSuchOption");
+    }
+
+    @Test
+    void whatTheTimeIsOverForIsStillWarmedUp() {
+        assertThat(Plan.of(0).warmUp(8)).isPositive();
+    }
+
     @ParameterizedTest
     @CsvSource({"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})
     void otherProvidersCompleteOnBothSides(String provider) {
