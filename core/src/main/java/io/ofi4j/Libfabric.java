@@ -17,9 +17,7 @@ import java.util.Optional;
  *
  * <p>Loading makes the process safe for the JVM first: libraries that come with libfabric, and some of its providers,
  * replace the signal handlers that HotSpot lives on; here they stay in force. The registration cache's memory monitor is
- * set to {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} says otherwise. So are
- * the connections of {@code ofi_rxm} to sharing their receives, unless {@code FI_OFI_RXM_USE_SRX} says otherwise: without
- * that, a peer that goes away may end the process.
+ * set to {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} says otherwise.
  *
  * <p>The library is looked for as {@code libfabric.so.1} where the dynamic linker looks, then in a few usual places. The
  * system property {@code io.ofi4j.library} names another file.

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 
 /** A process with pages of memory, of which some are registered, some no longer, and some never were; see {@link Page}. */
 final class AccessTarget {
@@ -44,8 +45,18 @@ final class AccessTarget {
     private AccessTarget() {
     }
 
+    /**
+     * Loads libfabric. When a peer goes away, ofi_rxm over verbs may post a receive anew to the connection that it has just freed, which
+     * ends the process, upstream; receives that connections share are not theirs. They are not the default, for with libfabric
+     * 1.17 they lose completion data.
+     */
+    static void load(String provider) {
+        Libfabric.load(provider.equals("verbs;ofi_rxm") ? Map.of("FI_OFI_RXM_USE_SRX", "1") : Map.of());
+    }
+
     /** Arguments: the provider and the file. */
     public static void main(String[] arguments) throws IOException {
+        load(arguments[0]);
         FabricInfo info = TestProviders.info(arguments[0]);
         Fabric fabric = Libfabric.load().openFabric(info);
         Domain domain = fabric.openDomain();

@@ -116,6 +116,7 @@ class RemoteAccessTest {
         }
 
         private void run(String provider) {
+            AccessTarget.load(provider);
             FabricInfo info = TestProviders.info(provider);
             Fabric fabric = Libfabric.load().openFabric(info);
             Domain domain = fabric.openDomain();

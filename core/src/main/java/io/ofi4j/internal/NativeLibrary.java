@@ -77,9 +77,6 @@ public final class NativeLibrary {
         LibC.setenv("HFI_NO_BACKTRACE", "1", true);
         // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
         LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
-        // When a peer goes away, ofi_rxm may find a message of it and post the receive anew to the connection that it has just freed.
-        // Receives that connections share are not theirs; over tcp it has them share by itself.
-        LibC.setenv("FI_OFI_RXM_USE_SRX", "1", false);
     }
 
     private static SymbolLookup open() {

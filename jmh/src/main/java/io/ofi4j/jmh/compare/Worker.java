@@ -40,7 +40,6 @@ final class Worker implements AutoCloseable {
             ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
             // As the Java side sets it for itself: both must run with the same.
             builder.environment().putIfAbsent("FI_MR_CACHE_MONITOR", "disabled");
-            builder.environment().putIfAbsent("FI_OFI_RXM_USE_SRX", "1");
             process = builder.start();
         } catch (IOException e) {
             throw new BenchFailure(name + " cannot be started: " + e.getMessage(), e);
