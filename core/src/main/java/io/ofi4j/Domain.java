@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
 import java.io.IOException;
@@ -441,7 +440,7 @@ public final class Domain implements AutoCloseable {
         closed = true;
         SocketsWatch.OF_THIS_PROCESS.closed(info);
         fabric.forget(this);
-        FabricException.check(FidOps.fi_close(handle), "fi_close(domain)", info.provider());
+        FabricException.check(fabric.domainList().close(handle), "fi_close(domain)", info.provider());
     }
 
     @Override

@@ -45,12 +45,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
-        this.reader = new EventReader(handle, fabric.openingDomains(), this::end);
+        this.reader = new EventReader(handle, fabric.domainList(), this::end);
         this.keepsTime = !handle.provider().contains("shm");
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
-        Out out = fabric.openingDomains().walk(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+        Out out = fabric.domainList().walk(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
         boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
         if (isRefused && attributes.waitObject() == WaitObject.YIELD) {
@@ -379,7 +379,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             if (hasRetired) {
                 fabric.retired().queue(handle);
             } else {
-                status = FidOps.fi_close(handle);
+                status = fabric.domainList().walk(() -> FidOps.fi_close(handle));
             }
         } finally {
             lock.unlock();

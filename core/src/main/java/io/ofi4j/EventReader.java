@@ -13,15 +13,15 @@ import java.util.function.Consumer;
 /** Makes values of what an event queue's provider tells, and lets those know whom it concerns. Used inside the queue's lock. */
 final class EventReader {
     private final EqOps ops;
-    private final OpeningDomains openingDomains;
+    private final DomainList domainList;
     private final String provider;
     private final Consumer<InfoHandle> unclaimed;
     private final Map<Long, Endpoint> endpoints = new HashMap<>();
     private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
 
     /** @param unclaimed takes requests whose passive endpoint is closed */
-    EventReader(Handle queue, OpeningDomains openingDomains, Consumer<InfoHandle> unclaimed) {
-        this.openingDomains = openingDomains;
+    EventReader(Handle queue, DomainList domainList, Consumer<InfoHandle> unclaimed) {
+        this.domainList = domainList;
         this.ops = new EqOps(queue);
         this.provider = queue.provider();
         this.unclaimed = unclaimed;
@@ -52,8 +52,7 @@ final class EventReader {
     /** Reads one event, and waits for it as long at most; whether there was one, be it of interest to anybody or not. */
     boolean read(int milliseconds, Consumer<Event> taker) {
         endpoints.values().forEach(Endpoint::checkThread);
-        EqOps.Read read = openingDomains
-                .walk(() -> milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds));
+        EqOps.Read read = domainList.walk(() -> milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds));
         if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) {
             return false;
         }

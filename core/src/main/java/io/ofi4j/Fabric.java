@@ -17,13 +17,13 @@ public final class Fabric implements AutoCloseable {
     private final Children children = Children.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Retired retired = new Retired();
-    private final OpeningDomains openingDomains;
+    private final DomainList domainList;
     private boolean closed;
 
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
         this.info = info;
-        this.openingDomains = new OpeningDomains(handle);
+        this.domainList = new DomainList(handle);
     }
 
     /** {@return what it was opened with} */
@@ -59,7 +59,7 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
         Verbs.requireManualProgress(domainInfo);
-        Out out = openingDomains.open(domainInfo.handle());
+        Out out = domainList.open(domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -152,8 +152,8 @@ public final class Fabric implements AutoCloseable {
         return handle;
     }
 
-    OpeningDomains openingDomains() {
-        return openingDomains;
+    DomainList domainList() {
+        return domainList;
     }
 
     Retired retired() {

@@ -12,7 +12,7 @@ final class ListeningSocket {
 
     /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
     static void close(Fabric fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Out domain = fabric.openingDomains().open(info.handle());
+        Out domain = fabric.domainList().open(info.handle());
         if (domain.status() != 0) {
             return;
         }
@@ -21,6 +21,6 @@ final class ListeningSocket {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
             FidOps.fi_close(endpoint.handle());
         }
-        FidOps.fi_close(domain.handle());
+        fabric.domainList().close(domain.handle());
     }
 }

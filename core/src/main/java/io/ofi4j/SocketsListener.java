@@ -83,7 +83,7 @@ final class SocketsListener {
 
     /** Ends a request whose passive endpoint is closed: an endpoint takes it over, and is closed. */
     static void end(Fabric fabric, InfoHandle request) {
-        Out domain = fabric.openingDomains().open(fabric.info().handle());
+        Out domain = fabric.domainList().open(fabric.info().handle());
         if (domain.status() != 0) {
             return;
         }
@@ -91,6 +91,6 @@ final class SocketsListener {
         if (endpoint.status() == 0) {
             FidOps.fi_close(endpoint.handle());
         }
-        FidOps.fi_close(domain.handle());
+        fabric.domainList().close(domain.handle());
     }
 }

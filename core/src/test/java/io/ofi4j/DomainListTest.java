@@ -8,14 +8,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Event queues may be read while domains of the same fabric are opened, and passive endpoints closed. */
+/** Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints closed. */
 @Timeout(600)
-class OpeningDomainsTest {
-    private static final Duration SOME_TIME = Duration.ofSeconds(1);
+class DomainListTest {
+    private static final Duration SOME_TIME = Duration.ofSeconds(2);
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#connected")
-    void aProcessSurvivesThatDomainsAreOpenedWhileEventQueuesAreOpenedAndRead(String provider) {
+    void domainsAreOpenedAndClosedWhileEventQueuesAreOpenedReadAndClosed(String provider) {
         Forked.Result result = Forked.run(OpensAndReads.class, Forked.EVERY_COMPILER, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
