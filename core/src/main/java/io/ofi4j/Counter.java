@@ -19,15 +19,15 @@ import java.time.Duration;
 public final class Counter implements AutoCloseable {
     final Guard guard;
 
-    private final Domain domain;
-    private final Handle handle;
-    private final CntrOps ops;
     /**
      * Whether ofi_rxd or efa has opened a counter in this process: it puts its own fi_cntr_wait, which takes each endpoint for one of
      * its own, into the table that providers share.
      */
     private static volatile boolean waitIsReplaced;
 
+    private final Domain domain;
+    private final Handle handle;
+    private final CntrOps ops;
     private final BlockingRead blocking;
     /** Whether fi_cntr_wait may be called; changed while nobody is in it. */
     private boolean blocks;
