@@ -47,6 +47,16 @@ class OutcomeTest {
     }
 
     @Test
+    void ofMuchThatIsHeldAThirdMoreIsNoLeak() {
+        Held much = new Held(new Usage(300 * MEBIBYTE, 20, 0), LITTLE);
+        Held littleMore = new Held(new Usage(390 * MEBIBYTE, 20, 0), LITTLE);
+        Held muchMore = new Held(new Usage(410 * MEBIBYTE, 20, 0), LITTLE);
+
+        assertThat(new Outcome(tally, true, HELD, much, littleMore, 0).complaint()).isEmpty();
+        fails(new Outcome(tally, true, HELD, much, muchMore, 0), "The first process grew", "300 MiB", "410 MiB");
+    }
+
+    @Test
     void descriptorsThatGrowInEitherProcess() {
         Usage more = new Usage(100 * MEBIBYTE, 40, 0);
 
