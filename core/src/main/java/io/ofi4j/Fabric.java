@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.HalfReceivedWrites;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 import java.util.List;
@@ -59,6 +60,8 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
         Verbs.requireManualProgress(domainInfo);
+        FabricException.check(HalfReceivedWrites.makeHarmless(domainInfo.provider()), "fi_cq_open",
+                domainInfo.provider());
         Out out = domainList.open(domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);

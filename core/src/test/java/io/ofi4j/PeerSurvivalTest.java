@@ -3,8 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,6 +37,18 @@ class PeerSurvivalTest {
     @MethodSource("io.ofi4j.TestProviders#rma")
     void closingAnEndpointWhileAnotherThreadPollsItsQueue(String provider) {
         survives(ClosesWhilePolled.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void closingTheTargetOfAWriteWithDataThatIsHalfReceived(String provider) {
+        survives(ClosesTheTargetOfAHalfReceivedWrite.class, provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#transfers")
+    void losingTheWriterOfAWriteWithDataThatIsHalfReceived(String provider) {
+        survives(ClosesTheWriterOfAHalfReceivedWrite.class, provider);
     }
 
     @Test
@@ -123,6 +137,53 @@ class PeerSurvivalTest {
                     }
                 }
             }
+        }
+    }
+
+    /** The connection of a write with data ends when part of its bytes are at the target, and part are not. */
+    private static final class HalfReceived {
+        private static final long LENGTH = 32 << 20;
+        private static final int TIMES = 5;
+        private static final int POLLS = 1000;
+
+        private HalfReceived() {
+        }
+
+        static void end(String provider, Function<Pair, Endpoint> closed) {
+            for (int times = 0; times < TIMES; times++) {
+                try (Pair pair = new Pair(provider);
+                        MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                    source.segment().fill((byte) 1);
+                    pair.rma().writeData(source, 0, LENGTH, 7, pair.far, target.remote(), 0, 1);
+                    Waiting.YIELD.until(() -> {
+                        pair.poll();
+                        return target.segment().get(ValueLayout.JAVA_BYTE, 0) == 1;
+                    }, Pair.DEADLINE);
+                    closed.apply(pair).close();
+                    for (int poll = 0; poll < POLLS; poll++) {
+                        pair.poll();
+                    }
+                }
+            }
+        }
+    }
+
+    static final class ClosesTheTargetOfAHalfReceivedWrite {
+        private ClosesTheTargetOfAHalfReceivedWrite() {
+        }
+
+        public static void main(String[] arguments) {
+            HalfReceived.end(arguments[0], pair -> pair.farEndpoint);
+        }
+    }
+
+    static final class ClosesTheWriterOfAHalfReceivedWrite {
+        private ClosesTheWriterOfAHalfReceivedWrite() {
+        }
+
+        public static void main(String[] arguments) {
+            HalfReceived.end(arguments[0], pair -> pair.endpoint);
         }
     }
 

@@ -22,14 +22,14 @@ public final class CntrOps {
     private final long address;
     private final MemorySegment read;
     private final MemorySegment readerr;
-    private final boolean mayWait;
+    private final boolean plain;
 
     public CntrOps(Handle counter) {
         this.counter = counter;
         this.address = counter.address();
         this.read = find(fi_ops_cntr.read$offset(), "fi_cntr_read");
         this.readerr = find(fi_ops_cntr.readerr$offset(), "fi_cntr_readerr");
-        this.mayWait = ShmLocks.concern(counter.provider());
+        this.plain = Downcalls.mustBePlain(counter.provider());
     }
 
     private MemorySegment find(long entry, String call) {
@@ -46,9 +46,7 @@ public final class CntrOps {
 
     private long read(MemorySegment function) {
         try {
-            return mayWait
-                    ? (long) LONG_READ.invokeExact(function, address)
-                    : (long) READ.invokeExact(function, address);
+            return plain ? (long) LONG_READ.invokeExact(function, address) : (long) READ.invokeExact(function, address);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

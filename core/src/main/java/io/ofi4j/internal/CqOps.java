@@ -85,7 +85,7 @@ public final class CqOps {
 
     /** Whether a poll takes microseconds at most. */
     static boolean isShort(String provider) {
-        return !copiesInPolls(provider) && !ShmLocks.concern(provider);
+        return !copiesInPolls(provider) && !Downcalls.mustBePlain(provider);
     }
 
     /** Whether somebody hands out what was read. */
@@ -238,7 +238,7 @@ public final class CqOps {
                 return null;
             }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
-            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
+            return new ErrorEntry(HalfReceivedWrites.contextOf(entry), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
                     fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), fi_cq_err_entry.err(entry), providerErrno,
                     withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",

@@ -10,22 +10,27 @@ import java.lang.invoke.MethodHandle;
 
 /** {@code struct fi_ops_msg} of one endpoint. The function pointers are read once, after fi_enable. */
 final class MsgOps {
-    private static final MethodHandle MESSAGE = Downcalls
-            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final FunctionDescriptor MESSAGE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(MESSAGE);
+    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(MESSAGE);
     private static final long OPS = fid_ep.msg$offset();
 
     private final long endpoint;
     private final MemorySegment recvmsg;
+    private final boolean plain;
 
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     MsgOps(Handle endpoint) {
         this.endpoint = endpoint.address();
         this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
+        this.plain = Downcalls.mustBePlain(endpoint.provider());
     }
 
     long fi_recvmsg(MemorySegment message, long flags) {
         try {
-            return (long) MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
+            return plain
+                    ? (long) LONG_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags)
+                    : (long) SHORT_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

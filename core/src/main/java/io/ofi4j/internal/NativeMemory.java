@@ -3,11 +3,16 @@ package io.ofi4j.internal;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** Pages of this process: mmap(2) and its like. Addresses and lengths are whole pages unless said otherwise. */
 @SuppressWarnings("restricted")
@@ -26,6 +31,7 @@ public final class NativeMemory {
     /** Of x86-64. */
     public static final long HUGE_PAGE = 2 << 20;
 
+    private static final int HEXADECIMAL = 16;
     private static final int READ_AND_WRITE = 3;
     private static final int PRIVATE_AND_ANONYMOUS = 0x22;
     private static final int FIXED_AND_NOT_RESERVED = 0x4010;
@@ -37,6 +43,18 @@ public final class NativeMemory {
     private static final long FAILED = -1;
 
     private NativeMemory() {
+    }
+
+    /** Whether an address is in memory that may be written; not where the system does not tell. */
+    static boolean isWritable(long address) {
+        try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
+            return mappings.map(line -> line.split("[- ]", 4)) // "address-end rights offset device inode file"
+                    .anyMatch(words -> Long.compareUnsigned(Long.parseUnsignedLong(words[0], HEXADECIMAL), address) <= 0
+                            && Long.compareUnsigned(Long.parseUnsignedLong(words[1], HEXADECIMAL), address) > 0
+                            && words[2].contains("w"));
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** How many bytes the pages have that hold so many. */

@@ -56,7 +56,7 @@ public class RmaOps {
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public RmaOps(Handle endpoint) {
         this.endpoint = endpoint.address();
-        this.criticalLimit = ShmLocks.concern(endpoint.provider()) ? -1 : CRITICAL_LIMIT;
+        this.criticalLimit = Downcalls.mustBePlain(endpoint.provider()) ? -1 : CRITICAL_LIMIT;
         this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read").address();
         this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write").address();
         this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write").address();
