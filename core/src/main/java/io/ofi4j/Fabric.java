@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.HalfReceivedWrites;
 import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.OfiRxm;
 import io.ofi4j.internal.Out;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -60,8 +60,7 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
         Verbs.requireManualProgress(domainInfo);
-        FabricException.check(HalfReceivedWrites.makeHarmless(domainInfo.provider()), "fi_cq_open",
-                domainInfo.provider());
+        FabricException.check(OfiRxm.prepare(domainInfo.provider()), "fi_domain", domainInfo.provider());
         Out out = domainList.open(domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);

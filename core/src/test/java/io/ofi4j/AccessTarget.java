@@ -10,7 +10,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 
 /** A process with pages of memory, of which some are registered, some no longer, and some never were; see {@link Page}. */
 final class AccessTarget {
@@ -51,7 +50,6 @@ final class AccessTarget {
      * 1.17 they lose completion data.
      */
     static void load(String provider) {
-        Libfabric.load(provider.equals("verbs;ofi_rxm") ? Map.of("FI_OFI_RXM_USE_SRX", "1") : Map.of());
     }
 
     /** Arguments: the provider and the file. */

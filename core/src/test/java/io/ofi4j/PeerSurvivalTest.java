@@ -154,8 +154,9 @@ class PeerSurvivalTest {
                 try (Pair pair = new Pair(provider);
                         MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                         MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                    long length = Math.min(LENGTH, pair.endpoint.info().endpoint().maximumMessageSize());
                     source.segment().fill((byte) 1);
-                    pair.rma().writeData(source, 0, LENGTH, 7, pair.far, target.remote(), 0, 1);
+                    pair.rma().writeData(source, 0, length, 7, pair.far, target.remote(), 0, 1);
                     Waiting.YIELD.until(() -> {
                         pair.poll();
                         return target.segment().get(ValueLayout.JAVA_BYTE, 0) == 1;

@@ -98,7 +98,11 @@ public final class DomainOps {
             // The shm provider's first endpoint installs signal handlers that unlink every endpoint on a SIGSEGV.
             int status = SignalGuard.call(() -> fi_ops_domain.endpoint.invoke(function, domain.pointer(),
                     info.pointer(), out, MemorySegment.NULL));
-            return Out.of(status, out, domain.provider());
+            Out opened = Out.of(status, out, domain.provider());
+            if (status == 0) {
+                DepartedPeers.opened(opened.handle());
+            }
+            return opened;
         }
     }
 }

@@ -30,7 +30,7 @@ final class Downcalls {
 
     /** Whether all calls of a provider that move data must be plain: they may wait for another process, or call back. */
     static boolean mustBePlain(String provider) {
-        return ShmLocks.concern(provider) || HalfReceivedWrites.concern(provider);
+        return ShmLocks.concern(provider) || OfiRxm.callsBack(provider);
     }
 
     /** What a handle throws that cannot throw: an error of the virtual machine goes on, anything else is a bug. */

@@ -1,0 +1,98 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A peer connects, writes, and leaves, before its target has made progress again; another one keeps the target busy. */
+class DepartedPeerTest {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.TestProviders#rma")
+    void leavesATargetThatGoesOn(String provider) {
+        Forked.Result result = Forked.run(LeavesAtOnce.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    static final class LeavesAtOnce {
+        private static final int TIMES = 3;
+        /** More than ofi_rxm takes in one go before it looks at its connections. */
+        private static final int WRITES = 40;
+        private static final int POLLS = 1000;
+        private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(200);
+
+        private final Pair pair;
+        private final MemoryRegion source;
+        private final RemoteRegion target;
+        private int othersCompleted;
+
+        private LeavesAtOnce(Pair pair, MemoryRegion source, RemoteRegion target) {
+            this.pair = pair;
+            this.source = source;
+            this.target = target;
+        }
+
+        public static void main(String[] arguments) {
+            for (int times = 0; times < TIMES; times++) {
+                try (Pair pair = new Pair(arguments[0]);
+                        CompletionQueue othersQueue = pair.domain.openCompletionQueue();
+                        MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE);
+                        Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(othersQueue).enable()) {
+                    new LeavesAtOnce(pair, source, target.remote()).run(other, othersQueue);
+                }
+            }
+        }
+
+        private void run(Endpoint other, CompletionQueue othersQueue) {
+            CompletionHandler counting = (token, flags, length, data) -> othersCompleted++;
+            other.rma().writeData(source, 0, 8, 7, pair.far, target, 0, 0);
+            forAMoment(() -> {
+                othersQueue.poll(counting, 64);
+                pair.farQueue.poll((token, flags, length, data) -> {}, 64);
+                return false;
+            });
+            begin();
+            pair.farQueue.progress(); // it accepts, and does not learn that it is accepted
+            LockSupport.parkNanos(MOMENT);
+            pair.farQueue.progress();
+            int[] posted = {0};
+            forAMoment(() -> {
+                if (posted[0] < WRITES && other.rma().tryWriteData(source, 0, 8, 7, pair.far, target, 0, 1)) {
+                    posted[0]++;
+                }
+                othersQueue.poll(counting, 64);
+                return othersCompleted > WRITES;
+            });
+            begin();
+            System.out.println(
+                    "the other has written " + othersCompleted + " times, who leaves " + pair.completed.size());
+            pair.endpoint.close();
+            LockSupport.parkNanos(MOMENT); // the target's end of the connection learns of it
+            for (int poll = 0; poll < POLLS; poll++) {
+                pair.poll();
+            }
+        }
+
+        /** Whoever leaves begins to write, or to connect, or goes on with it. */
+        private void begin() {
+            boolean[] posted = {false};
+            forAMoment(() -> {
+                posted[0] = posted[0] || pair.rma().tryWriteData(source, 0, 8, 7, pair.far, target, 0, 1);
+                pair.pollNear();
+                return false;
+            });
+        }
+
+        private static void forAMoment(BooleanSupplier unless) {
+            long end = System.nanoTime() + MOMENT;
+            while (!unless.getAsBoolean() && System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
