@@ -48,7 +48,7 @@ final class Soak {
     Outcome run(Duration duration) {
         TargetProcess target = new TargetProcess(targetArguments, TO_ANSWER);
         try (Fabric fabric = libfabric.openFabric(info); Domain domain = fabric.openDomain()) {
-            target.ask("data", () -> {}); // it has begun
+            target.ask("ready", () -> {});
             before = Held.now(target);
             rounds(domain, target, duration.toNanos());
             end = Held.now(target);

@@ -31,6 +31,8 @@ import java.util.zip.CRC32C;
  */
 final class Target implements CompletionHandler {
     private static final String END = "";
+    /** As many as show that nothing more is in store. */
+    private static final int IDLE_POLLS = 64;
 
     private final BlockingQueue<String> questions = new LinkedBlockingQueue<>();
     private final PrintStream out;
@@ -57,9 +59,10 @@ final class Target implements CompletionHandler {
         for (String question = next(); !question.equals(END); question = next()) {
             String[] words = question.split(" ");
             out.println(switch (words[0]) {
+                case "ready" -> "ready";
                 case "open" -> open(Integer.parseInt(words[1]), words[2]);
                 case "sum" -> Long.toString(sum());
-                case "data" -> Long.toString(dataReceived);
+                case "data" -> Long.toString(dataReceived());
                 case "close" -> close();
                 default -> throw new IllegalArgumentException(question);
             });
@@ -119,6 +122,14 @@ final class Target implements CompletionHandler {
         CRC32C sum = new CRC32C();
         sum.update(memory.toArray(ValueLayout.JAVA_BYTE));
         return sum.getValue();
+    }
+
+    /** A provider may have more in store than one poll takes: whoever has slept meanwhile has it all before it. */
+    private long dataReceived() {
+        for (int idle = 0; idle < IDLE_POLLS;) {
+            idle = queue.poll(this, 64) == 0 ? idle + 1 : 0;
+        }
+        return dataReceived;
     }
 
     @Override
