@@ -60,7 +60,8 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
         Verbs.requireManualProgress(domainInfo);
-        FabricException.check(OfiRxm.prepare(domainInfo.provider()), "fi_domain", domainInfo.provider());
+        FabricException.check(OfiRxm.prepare(domainInfo.provider(), domainInfo.domain().name()), "fi_domain",
+                domainInfo.provider());
         Out out = domainList.open(domainInfo.handle());
         FabricException.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);

@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 import io.ofi4j.bindings.fabric_h;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -26,28 +27,42 @@ public final class OfiRxm {
     /**
      * To be called before a domain of a provider is opened; does something once for each.
      *
+     * @param device the domain's name
      * @return 0, or the error with which the provider below refused to show its functions
      */
-    public static synchronized int prepare(String provider) {
+    public static synchronized int prepare(String provider, String device) {
         if (!callsBack(provider) || PREPARED.contains(provider)) {
             return 0;
         }
-        int status = replaceBelow(provider.substring(0, provider.length() - SUFFIX.length()));
+        int status = replaceBelow(provider.substring(0, provider.length() - SUFFIX.length()), device);
         if (status == 0) {
             PREPARED.add(provider);
         }
         return status;
     }
 
-    private static int replaceBelow(String provider) {
+    /** With the same device, where it is called the same below; with whichever can be opened otherwise. */
+    private static int replaceBelow(String provider, String device) {
+        List<InfoHandle> infos = find(provider, device);
+        int status = 0;
+        for (InfoHandle info : infos.isEmpty() ? find(provider, null) : infos) {
+            status = replaceBelow(provider, info);
+            if (status == 0) {
+                break;
+            }
+        }
+        return status;
+    }
+
+    private static List<InfoHandle> find(String provider, String device) {
         int demands = fabric_h.FI_MR_LOCAL() | fabric_h.FI_MR_VIRT_ADDR() | fabric_h.FI_MR_ALLOCATED()
                 | fabric_h.FI_MR_PROV_KEY();
-        FabricCalls.Found found = FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0, new Hints()
-                .provider(provider).endpointType(fabric_h.FI_EP_MSG()).mode(-1).memoryRegionMode(demands).info());
-        if (found.status() != 0) {
-            return found.status();
-        }
-        InfoHandle info = found.infos().getFirst();
+        Hints hints = new Hints().provider(provider).domain(device).endpointType(fabric_h.FI_EP_MSG()).mode(-1)
+                .memoryRegionMode(demands);
+        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0, hints.info()).infos();
+    }
+
+    private static int replaceBelow(String provider, InfoHandle info) {
         Out fabric = FabricCalls.fi_fabric(info, provider);
         if (fabric.status() != 0) {
             return fabric.status();
