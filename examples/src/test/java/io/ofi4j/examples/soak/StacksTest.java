@@ -22,16 +22,16 @@ class StacksTest {
                 builder -> builder.redirectError(messages.toFile()));
         try (BufferedReader answers = new BufferedReader(
                 new InputStreamReader(target.getInputStream(), StandardCharsets.UTF_8))) {
-            ask(target, "data");
-            assertThat(answers.readLine()).isEqualTo("0");
+            ask(target, "ready");
+            assertThat(answers.readLine()).isEqualTo("ready");
 
             do {
                 Stacks.print(target);
             } while (!Files.readString(messages).contains("VM Periodic Task Thread"));
 
             assertThat(Files.readString(messages)).contains("\"questions\"", "io.ofi4j.examples.soak.Target.serve");
-            ask(target, "data");
-            assertThat(answers.readLine()).isEqualTo("0");
+            ask(target, "ready");
+            assertThat(answers.readLine()).isEqualTo("ready");
         } finally {
             target.destroyForcibly().waitFor();
         }
