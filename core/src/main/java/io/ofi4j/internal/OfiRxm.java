@@ -34,20 +34,13 @@ public final class OfiRxm {
         if (!callsBack(provider) || PREPARED.contains(provider)) {
             return 0;
         }
-        int status = replaceBelow(provider.substring(0, provider.length() - SUFFIX.length()), device);
-        if (status == 0) {
-            PREPARED.add(provider);
-        }
-        return status;
-    }
-
-    /** With the same device, where it is called the same below; with whichever can be opened otherwise. */
-    private static int replaceBelow(String provider, String device) {
-        List<InfoHandle> infos = find(provider, device);
+        String below = provider.substring(0, provider.length() - SUFFIX.length());
+        List<InfoHandle> infos = find(below, device); // a device may be called otherwise below: then whichever can be opened
         int status = 0;
-        for (InfoHandle info : infos.isEmpty() ? find(provider, null) : infos) {
-            status = replaceBelow(provider, info);
+        for (InfoHandle info : infos.isEmpty() ? find(below, null) : infos) {
+            status = replaceBelow(below, info);
             if (status == 0) {
+                PREPARED.add(provider); // where nothing was found, for want of descriptors perhaps, the next domain asks again
                 break;
             }
         }
