@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.NativeMemory;
@@ -19,8 +21,6 @@ import java.util.Queue;
  * also goes on asking its structure of the region what kind of memory it is; that of the latest regions stays as long.
  */
 final class LingeringMemory {
-    /** Whose adapter does not touch what is no longer registered. */
-    private static final String ADAPTER = "verbs";
     /** Of about 100 bytes each; no transfer goes on while so many regions are closed. */
     private static final int MOST_STRUCTURES = 4096;
 
@@ -34,8 +34,9 @@ final class LingeringMemory {
     private int endpoints;
 
     LingeringMemory(FabricInfo info) {
-        lingers = !info.provider().startsWith(ADAPTER);
-        structuresLinger = ShmNeighbours.concerns(info) && Libfabric.load().version().major() >= 2;
+        Quirks quirks = Quirks.of(info.identity());
+        lingers = !quirks.has(Fact.CLOSED_REGIONS_ARE_UNTOUCHED);
+        structuresLinger = quirks.has(Fact.CLOSED_REGIONS_ARE_READ);
     }
 
     /** Memory that begins with a page, and is gone for the application when an arena is closed. */
