@@ -156,7 +156,7 @@ public final class AddressVector implements AutoCloseable {
     private boolean requireThere(EndpointAddress address) {
         Entry entry = entries.get(address);
         boolean isLost = entry != null && entry.latest != null && entry.latest.lost;
-        if (isLost || Libfabric.load().version().major() < 2 && !ShmFiles.isUsed(address.toBytes())) {
+        if (isLost || Libfabric.load().version().major() < 2 && !ShmFiles.isReady(address.toBytes())) {
             throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
         }
         return isThere(address);

@@ -90,9 +90,6 @@ public final class DomainOps {
 
     public static Out fi_endpoint(Handle domain, InfoHandle info) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.endpoint$offset(), "fi_endpoint");
-        if (domain.provider().contains("shm")) {
-            AbandonedShmFiles.sweep();
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             // The shm provider's first endpoint installs signal handlers that unlink every endpoint on a SIGSEGV.

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** An open file, for what Java has no words: room for its bytes, a name given later, a lease. Errors are the system's numbers, above 0. */
+/** An open file, for what Java has no words: room for its bytes, a name given later. Errors are the system's numbers, above 0. */
 @SuppressWarnings("restricted")
 final class NativeFile implements AutoCloseable {
     static final int EEXIST = 17;
@@ -29,8 +29,6 @@ final class NativeFile implements AutoCloseable {
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle PWRITE = LibC.handle("pwrite",
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FCNTL = LibC.handle("fcntl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle CLOSE = LibC.handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private static final int O_RDWR = 2;
@@ -47,12 +45,6 @@ final class NativeFile implements AutoCloseable {
     private static final long STATX_SIZE_AT = 40;
     private static final long STATX_BLOCKS_AT = 48;
     private static final long BLOCK = 512;
-    private static final int F_SETSIG = 10;
-    private static final int F_SETLEASE = 1024;
-    private static final int F_WRLCK = 1;
-    private static final int F_UNLCK = 2;
-    /** A signal that changes nothing, unlike SIGIO. */
-    private static final int SIGURG = 23;
 
     private final int descriptor;
     private final int error;
@@ -153,27 +145,13 @@ final class NativeFile implements AutoCloseable {
         }
     }
 
-    /** Whether nobody else has it open or mapped; then nobody gets it before {@link #close}, but waits, or is refused. */
-    boolean lease() {
-        return error == 0 && fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
-    }
-
-    private int fcntl(int command, int argument) {
-        try {
-            return (int) FCNTL.invokeExact(descriptor, command, argument);
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
-    }
-
     @Override
     public void close() {
         if (error != 0) {
             return;
         }
         try {
-            int ignored = fcntl(F_SETLEASE, F_UNLCK);
-            int alsoIgnored = (int) CLOSE.invokeExact(descriptor);
+            int ignored = (int) CLOSE.invokeExact(descriptor);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

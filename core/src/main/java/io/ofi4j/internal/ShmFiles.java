@@ -76,11 +76,6 @@ public final class ShmFiles {
         return place(address).filter(ShmFileHeader::hasProcess).isPresent() && !isReady(address);
     }
 
-    /** Whether an endpoint is ready, and its process still has it, as far as this one may know. */
-    public static boolean isUsed(byte[] address) {
-        return findReady(address).filter(file -> !FileLease.isUnused(file)).isPresent();
-    }
-
     /** Forgets the file of an endpoint that was closed. */
     public static void forget(Path file) {
         OPEN.remove(file);

@@ -43,7 +43,6 @@ public final class ShmRoom implements AutoCloseable {
             return new ShmRoom(null, null, 0);
         }
         Path file = place.get();
-        AbandonedShmFiles.removeIfAbandoned(file);
         if (Files.exists(file)) { // the provider would remove it, though it is another's
             return new ShmRoom(file, null, -Errno.EADDRINUSE);
         }

@@ -1,4 +1,4 @@
-package io.ofi4j.internal;
+package io.ofi4j.examples.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,6 +12,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Whether somebody uses a file, and what becomes of those who want to meanwhile. */
 class FileLeaseTest {
+    private final FileLease lease = new FileLease(new SystemCalls());
+
     @TempDir
     private Path folder;
 
@@ -26,7 +28,7 @@ class FileLeaseTest {
     void whoWantsAFileThatIsBeingLookedAtEndsNobody() {
         int[] exit = new int[1];
 
-        boolean unused = FileLease.whileUnused(file, () -> {
+        boolean unused = lease.whileUnused(file, () -> {
             exit[0] = openWithoutWaiting();
             return true;
         });
@@ -50,22 +52,22 @@ class FileLeaseTest {
     void aFileThatNobodyHasOpenIsRemovedAndNoOther() throws IOException {
         try (InputStream open = Files.newInputStream(file)) {
             assertThat(open.available()).isPositive();
-            assertThat(FileLease.isUnused(file)).isFalse();
-            assertThat(FileLease.removeUnused(file)).isFalse();
+            assertThat(lease.isUnused(file)).isFalse();
+            assertThat(lease.removeUnused(file)).isFalse();
             assertThat(file).exists();
         }
-        assertThat(FileLease.isUnused(file)).isTrue();
-        assertThat(FileLease.removeUnused(file)).isTrue();
+        assertThat(lease.isUnused(file)).isTrue();
+        assertThat(lease.removeUnused(file)).isTrue();
         assertThat(file).doesNotExist();
-        assertThat(FileLease.removeUnused(file)).isFalse();
+        assertThat(lease.removeUnused(file)).isFalse();
     }
 
     @Test
     void foldersAndLinksAreNeverRemoved() throws IOException {
         Path link = Files.createSymbolicLink(folder.resolve("link"), file);
 
-        assertThat(FileLease.removeUnused(link)).isFalse();
-        assertThat(FileLease.removeUnused(folder)).isFalse();
+        assertThat(lease.removeUnused(link)).isFalse();
+        assertThat(lease.removeUnused(folder)).isFalse();
         assertThat(link).exists();
     }
 }
