@@ -149,7 +149,7 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * shm of libfabric 1.x gives the place of a peer that is not there to the next one, too, and waits for one that has ended.
+     * shm of libfabric 1.x gives the place of a peer that is not there to the next one, too.
      *
      * @return whether it is there
      */

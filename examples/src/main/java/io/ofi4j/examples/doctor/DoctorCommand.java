@@ -26,7 +26,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @Option(names = "--clean",
             description = "First remove the files that shm endpoints of killed processes left in /dev/shm. The file of an endpoint"
-                    + " that was given a name is not found: open an endpoint of that name again, or remove the file by hand.")
+                    + " that was given a name is not found: remove it by hand.")
     private boolean clean;
 
     @Spec
