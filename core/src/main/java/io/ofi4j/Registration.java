@@ -169,6 +169,7 @@ final class Registration {
         Out out = null;
         if (wanted.requestedKey().isPresent()) {
             long key = wanted.requestedKey().getAsLong();
+            domain.regions.quarantine.freeKey(key);
             out = register(key, flags);
             FabricException.check(out.status(), call.operation, provider);
             requireSameKey(out.handle(), key);
