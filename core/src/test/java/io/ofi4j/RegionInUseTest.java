@@ -67,12 +67,12 @@ class RegionInUseTest {
             Writing writing = new Writing(memory);
 
             region.close();
-            pair.poll();
+            pair.queue.progress();
 
             assertThat(region.isOpen()).isFalse();
             assertThat(isAlive(memory)).isTrue();
             assertThat(writing.ends(5)).isTrue();
-            pair.poll();
+            pair.queue.progress();
             assertThat(isAlive(memory)).isFalse();
         }
     }

@@ -20,7 +20,7 @@ class RegionQuarantineTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void closedRegionsTakeABoundedAddressSpaceAndNoMemory(String provider) {
-        Memory more = more(provider, 20_000, (int) MEGABYTE);
+        Memory more = more(provider, provider.equals("shm") ? 20_000 : 3_000, (int) MEGABYTE);
 
         assertThat(more.addressSpace).isLessThan(RegionQuarantine.MOST_BYTES + MARGIN);
         assertThat(more.committed).isLessThan(MARGIN);
@@ -41,7 +41,7 @@ class RegionQuarantineTest {
         requireShm();
         long large = RegionQuarantine.MOST_BYTES + MEGABYTE;
 
-        assertThat(more("shm", 4, (int) large).addressSpace).isBetween(large, large + MARGIN);
+        assertThat(more("shm", 4, (int) large).addressSpace).isBetween(large - MEGABYTE, large + MARGIN);
     }
 
     private static void requireShm() {
@@ -62,7 +62,11 @@ class RegionQuarantineTest {
      */
     private record Memory(long addressSpace, long committed, long resident) {
         static Memory ofThisProcess() throws IOException {
-            return new Memory(status("VmSize:"), committedBytes(), status("VmRSS:"));
+            long committed = Long.MAX_VALUE;
+            for (int time = 0; time < 3; time++) { // a mapping that changes while the list is read may be in it twice
+                committed = Math.min(committed, committedBytes());
+            }
+            return new Memory(status("VmSize:"), committed, status("VmRSS:"));
         }
 
         private static long status(String name) throws IOException {
