@@ -290,24 +290,22 @@ public final class Domain implements AutoCloseable {
      * must not be made shorter until then: touching what is gone ends the process. So would writing what the disk has no room for:
      * a mapping that writes gets the room that a sparse file lacks now, where the file system knows how to.
      *
-     * @param file an existing file; a mode that writes makes it longer where need be
+     * @param file an existing regular file; a mode that writes makes it longer where need be
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
      *        whose changes never come to the file
      * @param offset where in the file
      * @param length how many bytes, at least 1
      * @param access what it may be used for, at least one right; nothing else is granted
      * @return the region, to be closed by the caller before this domain
-     * @throws IOException if the file cannot be opened or mapped, or there is no room for the part
+     * @throws IOException if the file is not a regular one, cannot be opened or mapped, or there is no room for the part
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
      * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
      *         {@link MapMode#READ_ONLY}, before Linux 6.2
      * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */
-    public synchronized MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access)
-            throws IOException {
-        requireOpen();
-        return adopt(regions.map(mode, () -> FileMapping.of(file, mode, offset, length), access));
+    public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
+        return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
     }
 
     /**
@@ -315,23 +313,38 @@ public final class Domain implements AutoCloseable {
      * may be closed at once. The file is taken as it is: whoever maps more than the disk has room for, of a sparse file, sees to it
      * that no more is written.
      *
-     * @param channel the file, open for what the mode does
+     * @param channel the file, open for what the mode does: a channel of the JDK's own, such as of {@link FileChannel#open}
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE}
      * @param offset where in the file
      * @param length how many bytes, at least 1
      * @param access what it may be used for, at least one right; nothing else is granted
      * @return the region, to be closed by the caller before this domain
      * @throws IOException if the file cannot be mapped
-     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes what is read-only, or the
+     *         channel is of another class than the JDK's
      * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
      *         {@link MapMode#READ_ONLY}, before Linux 6.2
      * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */
-    public synchronized MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
+    public MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
-        requireOpen();
-        return adopt(regions.map(mode, () -> FileMapping.of(channel, mode, offset, length), access));
+        return map(mode, access, () -> FileMapping.of(channel, mode, offset, length));
+    }
+
+    private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
+        synchronized (this) {
+            requireOpen();
+        }
+        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
+        FileMapping mapping = file.map(); // may take long: not under the monitor
+        synchronized (this) {
+            if (closed) {
+                mapping.arena().close();
+            }
+            requireOpen();
+            return adopt(regions.adopt(mapping, access));
+        }
     }
 
     /**
@@ -411,7 +424,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private Endpoint adoptEndpoint(Endpoint endpoint) {
-        regions.lingering.endpointOpened();
+        regions.quarantine.endpointOpened();
         return adopt(endpoint);
     }
 
@@ -419,7 +432,9 @@ public final class Domain implements AutoCloseable {
         children.remove(child);
         queues.forget(child);
         if (child instanceof Endpoint) {
-            regions.lingering.endpointClosed();
+            synchronized (this) {
+                regions.endpointClosed();
+            }
         }
     }
 
@@ -452,7 +467,11 @@ public final class Domain implements AutoCloseable {
         if (closes.isHolding()) {
             fabric.closes.hold(this);
         }
+        FabricException late = regions.quarantine.close();
         Status.check(closes.close(this::closeNatively), "fi_close(domain)", info.provider());
+        if (late != null) {
+            throw late;
+        }
     }
 
     private int closeNatively() {

@@ -1,7 +1,6 @@
 package io.ofi4j;
 
-import java.io.IOException;
-import java.nio.channels.FileChannel.MapMode;
+import io.ofi4j.internal.quirks.Fact;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,7 +9,7 @@ import java.util.List;
  * endpoints. Used under the domain's monitor.
  */
 final class DomainRegions {
-    final LingeringMemory lingering;
+    final RegionQuarantine quarantine;
 
     private final Domain domain;
     private final EndpointRegions ofEndpoints = new EndpointRegions();
@@ -20,7 +19,8 @@ final class DomainRegions {
 
     DomainRegions(Domain domain) {
         this.domain = domain;
-        this.lingering = new LingeringMemory(domain.info());
+        this.quarantine = new RegionQuarantine(!domain.quirks.has(Fact.CLOSED_REGIONS_ARE_UNTOUCHED),
+                domain.quirks.has(Fact.CLOSED_REGIONS_ARE_READ));
     }
 
     /** Those that the provider ties to an endpoint. */
@@ -36,9 +36,7 @@ final class DomainRegions {
         return add(MemoryRegions.register(domain, attributes, call, domain.nextNumber()));
     }
 
-    MemoryRegion map(MapMode mode, FileMapping.Source file, Access[] access) throws IOException {
-        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
-        FileMapping mapping = file.map();
+    MemoryRegion adopt(FileMapping mapping, Access[] access) {
         return add(MemoryRegions.own(domain, mapping.memory(), mapping.arena(), MemoryKind.FILE, access,
                 domain.nextNumber()));
     }
@@ -62,7 +60,7 @@ final class DomainRegions {
     /** Finishes a region that takes no new operations, now or when its last operation has completed. */
     void finishWhenIdle(MemoryRegion region) {
         finishLater(region);
-        finishIdle();
+        finishIdle(region);
     }
 
     void finishLater(MemoryRegion region) {
@@ -71,9 +69,30 @@ final class DomainRegions {
     }
 
     void finishIdle() {
+        finishIdle(null);
+    }
+
+    /** @param reporting the region that tells its caller what failed; of the others, the domain's close tells */
+    private void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
         closing.removeAll(idle);
-        domain.hasClosingRegions = !closing.isEmpty();
-        idle.forEach(MemoryRegion::finish);
+        for (MemoryRegion region : idle) {
+            int status = region.finish();
+            if (status != 0 && region != reporting) {
+                quarantine.failed(status, domain.info().provider());
+            }
+        }
+        quarantine.freeHeld();
+        noteWork();
+    }
+
+    /** Whether progress has something to do here. */
+    private void noteWork() {
+        domain.hasClosingRegions = !closing.isEmpty() || quarantine.isHeld();
+    }
+
+    void endpointClosed() {
+        quarantine.endpointClosed();
+        noteWork();
     }
 }

@@ -7,8 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /** Maps part of a file into memory, in an arena of its own. */
 record FileMapping(MemorySegment memory, Arena arena) {
@@ -19,6 +21,7 @@ record FileMapping(MemorySegment memory, Arena arena) {
 
     static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
+        requireRegular(file);
         try (FileChannel channel = mode == MapMode.READ_ONLY
                 ? FileChannel.open(file, StandardOpenOption.READ)
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -36,12 +39,23 @@ record FileMapping(MemorySegment memory, Arena arena) {
 
     static FileMapping of(FileChannel channel, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
+        if (channel.getClass().getModule() != FileChannel.class.getModule()) {
+            throw new IllegalArgumentException("the channel is a " + channel.getClass().getName()
+                    + ", which may map anything: open the file with FileChannel.open of the default file system");
+        }
         Arena arena = Arena.ofShared();
         try {
             return new FileMapping(channel.map(mode, offset, length, arena), arena);
         } catch (Throwable t) {
             arena.close();
             throw t;
+        }
+    }
+
+    /** Opening another one may wait for ever, as a pipe's does for its other end. */
+    private static void requireRegular(Path file) throws IOException {
+        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
+            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
         }
     }
 

@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
+import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
 import java.lang.foreign.Arena;
@@ -20,7 +21,9 @@ import java.util.Set;
  * <p><b>Closing</b> with operations in flight is safe: from then on new ones are refused, and the memory is deregistered
  * and, if it was allocated here, freed when the last one has completed or its endpoint was closed. What peers had begun may go
  * on: software providers look at a region's key when a transfer begins. So memory of this library's that peers may use keeps its
- * addresses, without their pages, until the domain's last endpoint is closed; memory of the application's must be kept as long.
+ * addresses, without their pages, in a quarantine: the latest 1 GiB and 4,096 regions of a domain, until its last endpoint is closed.
+ * Memory of the application's must be kept as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine. Memory
+ * that JDK code still uses, such as a channel that writes it, is freed when that has ended.
  */
 public final class MemoryRegion implements AutoCloseable {
     static final int OPEN = 0;
@@ -54,6 +57,8 @@ public final class MemoryRegion implements AutoCloseable {
     /** Of what peers write, or null. */
     private final Counter counter;
     private boolean deregistered;
+    /** What fi_close gave. */
+    private int closeStatus;
     private volatile RemoteRegion remote;
 
     /** By {@link MemoryRegions}. */
@@ -251,9 +256,14 @@ public final class MemoryRegion implements AutoCloseable {
             throw new UnsupportedOperationException(this + " is not a file's: map one with Domain.map");
         }
         MemorySegment range = segment().asSlice(offset, bytes);
+        requireOpenNow();
+        range.force(); // may take long: not under the monitor
+        requireOpenNow(); // or the file may have been let go before it was written
+    }
+
+    private void requireOpenNow() {
         synchronized (domain) {
             requireOpen();
-            range.force();
         }
     }
 
@@ -298,7 +308,12 @@ public final class MemoryRegion implements AutoCloseable {
             }
             become(CLOSING);
             domain.regions.finishWhenIdle(this);
+            checkClosed();
         }
+    }
+
+    private void checkClosed() {
+        Status.check(closeStatus, "fi_close(memory region)", handle.provider());
     }
 
     /** No longer open. */
@@ -318,7 +333,7 @@ public final class MemoryRegion implements AutoCloseable {
             become(CLOSING);
             domain.regions.finishLater(this);
         }
-        deregistered = domain.regions.lingering.deregister(handle, accessBits) == 0; // if not, it is tried again after the endpoint
+        deregistered = FidOps.fi_close(handle) == 0; // if not, it is tried again after the endpoint
     }
 
     /**
@@ -335,6 +350,7 @@ public final class MemoryRegion implements AutoCloseable {
             throw new FabricTimeoutException("closing " + this, deadline,
                     "Operations on it are still in flight: " + "poll their completion queue, or close their endpoint.");
         }
+        checkClosed();
     }
 
     boolean isMemoryAlive() {
@@ -347,28 +363,38 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    /** Called under the domain's monitor once nothing is in flight. */
-    void finish() {
+    /**
+     * Called under the domain's monitor once nothing is in flight.
+     *
+     * @return what fi_close gave
+     */
+    int finish() {
         become(CLOSED);
         domain.forget(this);
         domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
-        int status = deregistered ? 0 : domain.regions.lingering.deregister(handle, accessBits);
+        closeStatus = deregistered ? 0 : deregister();
         RECORDER.deregistered(recording, this);
         if (counter != null) {
             counter.unbind(this);
         }
-        if (arena != null && status == 0) { // memory that may still be registered is better lost than freed
+        if (arena != null && closeStatus == 0) { // memory that may still be registered is better lost than freed
             free();
         }
-        Status.check(status, "fi_close(memory region)", handle.provider());
+        return closeStatus;
+    }
+
+    private int deregister() {
+        return counter == null
+                ? domain.regions.quarantine.deregister(handle, memory == null ? 0 : memory.address(), accessBits)
+                : FidOps.fi_close(handle); // now, since its counter may be closed next
     }
 
     private void free() {
         if (kind == MemoryKind.FILE) {
-            domain.regions.lingering.release(arena, memory, accessBits);
+            domain.regions.quarantine.freeFile(arena, memory, accessBits);
         } else {
-            arena.close();
+            domain.regions.quarantine.free(arena);
         }
     }
 

@@ -16,7 +16,7 @@ final class MemoryRegions {
         Registration.requireLength(length);
         Registration.requireRights(access);
         Arena arena = Arena.ofShared();
-        MemorySegment memory = domain.regions.lingering.allocate(length, arena, Access.bitsOf(access));
+        MemorySegment memory = domain.regions.quarantine.allocate(length, arena, Access.bitsOf(access));
         return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
     }
 

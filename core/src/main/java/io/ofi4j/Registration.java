@@ -170,6 +170,7 @@ final class Registration {
         Out out = null;
         if (wanted.requestedKey().isPresent()) {
             long key = wanted.requestedKey().getAsLong();
+            domain.regions.quarantine.freeKey(key);
             out = register(key, flags);
             Status.check(out.status(), call.operation, provider);
             requireSameKey(out.handle(), key);

@@ -16,10 +16,17 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -135,6 +142,56 @@ class MappedFileTest {
             try (MemoryRegion anonymous = pair.domain.allocate(8, Access.WRITE)) {
                 assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(anonymous::force)
                         .withMessageContaining("Domain.map");
+            }
+        }
+    }
+
+    @Test
+    void aChannelOfAnotherClassThanTheJdksIsRefused() throws IOException {
+        try (Pair pair = new Pair("shm");
+                Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            for (MemorySegment memory : Arrays.asList(arena.allocate(LENGTH), null)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.domain.map(new ForeignChannel(channel, memory), MapMode.READ_WRITE, 0,
+                                LENGTH, Access.REMOTE_WRITE))
+                        .withMessageContaining(ForeignChannel.class.getName())
+                        .withMessageContaining("FileChannel.open");
+            }
+        }
+    }
+
+    @Test
+    void aFileInsideAnArchiveIsRefused() throws IOException {
+        Path archive = folder.resolve("archive.zip");
+        try (Pair pair = new Pair("shm");
+                FileSystem inside = FileSystems.newFileSystem(archive, Map.of("create", "true"))) {
+            Path inner = Files.write(inside.getPath("/file"), new byte[LENGTH]);
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.domain.map(inner, MapMode.READ_ONLY, 0, LENGTH, Access.WRITE))
+                    .withMessageContaining("default file system");
+        }
+    }
+
+    @Test
+    void aPipeIsRefusedAtOnce() throws IOException {
+        Path pipe = folder.resolve("pipe");
+        assertThat(FaultPeer.exit(List.of("mkfifo", pipe.toString()), new ArrayList<>())).isZero();
+        try (Pair pair = new Pair("shm")) {
+            CompletableFuture<MemoryRegion> mapped = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    mapped.complete(pair.domain.map(pipe, MapMode.READ_ONLY, 0, 8, Access.WRITE));
+                } catch (Throwable t) {
+                    mapped.completeExceptionally(t);
+                }
+            });
+            try {
+                assertThat(mapped).failsWithin(Patience.seconds(5)).withThrowableOfType(ExecutionException.class)
+                        .withMessageContaining("not a regular file");
+            } finally {
+                FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close(); // ends a wait for it
             }
         }
     }

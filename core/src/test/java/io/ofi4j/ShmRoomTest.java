@@ -411,7 +411,8 @@ class ShmRoomTest {
                     AddressVector vector = domain.openAddressVector();
                     Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)) {
                 FabricException refused = requireRefusal(endpoint::enable);
-                require(refused.errno() == EADDRINUSE && refused.getMessage().contains(arguments[1]), refused.getMessage());
+                require(refused.errno() == EADDRINUSE && refused.getMessage().contains(arguments[1]),
+                        refused.getMessage());
             }
         }
     }

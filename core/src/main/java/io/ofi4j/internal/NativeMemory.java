@@ -98,11 +98,6 @@ public final class NativeMemory {
         }
     }
 
-    /** Gives the pages back to the system; the addresses stay, and what is written to them later comes to new pages. */
-    public static void discard(long address, long length) {
-        advise(address, length, DONTNEED);
-    }
-
     private static boolean advise(long address, long length, int advice) {
         try {
             return (int) MADVISE.invokeExact(address, length, advice) == 0;
@@ -111,10 +106,16 @@ public final class NativeMemory {
         }
     }
 
-    /** Puts pages in the place of a file's, which is let go; of any address and length. What is written later comes to nobody. */
-    public static void coverFile(long address, long length) {
+    /**
+     * Replaces pages, or a file's mapping, by an empty mapping without a claim on the system's memory; of any address and length. The
+     * pages or the file are let go. What is written later comes to new pages, which nobody reads.
+     */
+    public static void cover(long address, long length) {
         long begin = address / PAGE * PAGE;
-        mmap(begin, wholePages(address + length - begin), PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED);
+        long pages = wholePages(address + length - begin);
+        if (mmap(begin, pages, PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED) == FAILED) { // too many mappings
+            advise(begin, pages, DONTNEED);
+        }
     }
 
     private static long mmap(long address, long length, int flags) {

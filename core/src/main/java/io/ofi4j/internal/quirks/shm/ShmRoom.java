@@ -71,8 +71,10 @@ final class ShmRoom extends Quirk {
             }
         }
         if (length(file) < SHORTEST_FILE) {
-            throw new FabricException("fi_enable failed on provider shm: the name is taken by " + file
-                    + ", which is no endpoint's file: remove it, or choose another name.", "fi_enable", Errno.EADDRINUSE);
+            throw new FabricException(
+                    "fi_enable failed on provider shm: the name is taken by " + file
+                            + ", which is no endpoint's file: remove it, or choose another name.",
+                    "fi_enable", Errno.EADDRINUSE);
         }
     }
 
