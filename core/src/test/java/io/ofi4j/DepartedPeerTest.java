@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +29,7 @@ class DepartedPeerTest {
         /** More than ofi_rxm takes in one go before it looks at its connections. */
         private static final int WRITES = 40;
         private static final int POLLS = 1000;
-        private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(200);
+        private static final long MOMENT = Patience.seconds(1).toNanos() / 5;
 
         private final Pair pair;
         private final MemoryRegion source;
