@@ -27,13 +27,13 @@ class ConcurrentCloseTest {
     }
 
     static final class ClosesUnderThreads {
+        private static final Random RANDOM = TestSeed.random("ConcurrentCloseTest");
         private static final int MOST_ROUNDS = 40;
         private static final long NANOS = 2_000_000_000;
         private static final long LONGEST_NANOS = 20_000_000;
         private static final Duration SHORT = Duration.ofMillis(2);
 
         private final Pair pair;
-        private final Random random = new Random();
         private final MemoryRegion source;
         private final MemoryRegion target;
         private final RemoteRegion there;
@@ -84,7 +84,7 @@ class ConcurrentCloseTest {
             threads.add(untilClosed(() -> pair.queue.poll(handler, 16)));
             threads.add(untilClosed(() -> pair.queue.await(handler, 4, SHORT)));
             threads.add(untilClosed(() -> pair.farQueue.poll(handler, 16)));
-            long moment = System.nanoTime() + random.nextLong(LONGEST_NANOS);
+            long moment = System.nanoTime() + RANDOM.nextLong(LONGEST_NANOS);
             Waiting.YIELD.until(() -> System.nanoTime() > moment, Pair.DEADLINE);
             closeAll();
             for (Thread thread : threads) {
@@ -128,7 +128,7 @@ class ConcurrentCloseTest {
             open.addAll(pair.vector == null ? List.of(pair.passive, pair.events) : List.of(pair.vector));
             long start = System.nanoTime();
             while (!open.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
-                AutoCloseable one = open.get(random.nextInt(open.size()));
+                AutoCloseable one = open.get(RANDOM.nextInt(open.size()));
                 if (closes(one)) {
                     open.remove(one);
                 }

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.HexFormat;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -28,42 +29,40 @@ class DecodingTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("decoders")
     void randomBytesAreRefused(String name, Function<byte[], byte[]> decoder, byte[] encoded) {
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
+        Random random = TestSeed.random(name);
         for (int round = 0; round < ROUNDS; round++) {
             byte[] bytes = new byte[random.nextInt(MAXIMUM)];
             random.nextBytes(bytes);
             // From some rounds on the head is right, so that what follows it is reached.
             System.arraycopy(encoded, 0, bytes, 0, Math.min(random.nextInt(encoded.length), bytes.length));
-            check(decoder, bytes, seed);
+            check(decoder, bytes);
         }
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("decoders")
     void damagedBytesAreRefused(String name, Function<byte[], byte[]> decoder, byte[] encoded) {
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
+        Random random = TestSeed.random(name);
         assertThat(decoder.apply(encoded)).isEqualTo(encoded);
         for (int round = 0; round < ROUNDS; round++) {
             byte[] bytes = encoded.clone();
             for (int change = random.nextInt(3); change >= 0; change--) {
                 bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
             }
-            check(decoder, bytes, seed);
+            check(decoder, bytes);
         }
     }
 
-    private static void check(Function<byte[], byte[]> decoder, byte[] bytes, long seed) {
+    private static void check(Function<byte[], byte[]> decoder, byte[] bytes) {
         byte[] again;
         try {
             again = decoder.apply(bytes);
         } catch (IllegalArgumentException e) {
-            assertThat(e.getMessage()).as("seed " + seed).isNotBlank();
+            assertThat(e.getMessage()).isNotBlank();
             return;
         } catch (RuntimeException e) {
-            throw new AssertionError("seed " + seed, e);
+            throw new AssertionError(HexFormat.of().formatHex(bytes), e);
         }
-        assertThat(again).as("seed " + seed).isEqualTo(bytes);
+        assertThat(again).isEqualTo(bytes);
     }
 }

@@ -3,7 +3,9 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,27 +23,35 @@ class DomainListTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    /** Two threads read event queues, while this one opens domains and listens. */
+    /** Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a failure. */
     static final class OpensAndReads {
+        /** How often each happens beside the other; on a busy machine that takes longer. */
+        private static final int LEAST = 5;
+
         private OpensAndReads() {
         }
 
         public static void main(String[] arguments) throws InterruptedException {
             FabricInfo info = TestProviders.info(TestProviders.connectedHints(arguments[0]));
             AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger reads = new AtomicInteger();
             try (Fabric fabric = Libfabric.load().openFabric(info)) {
-                Thread[] readers = {Thread.ofPlatform().daemon().start(() -> read(fabric, over)),
-                        Thread.ofPlatform().daemon().start(() -> read(fabric, over))};
+                Thread[] readers = {Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads)),
+                        Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads))};
                 long end = System.nanoTime() + SOME_TIME.toNanos();
-                while (System.nanoTime() < end) {
+                int opened = 0;
+                while (System.nanoTime() < end || opened < LEAST || reads.get() < LEAST) {
                     openAndClose(fabric, info);
+                    opened++;
                 }
                 over.set(true);
                 for (Thread reader : readers) {
-                    reader.join();
+                    if (!reader.join(Pair.DEADLINE)) {
+                        throw new AssertionError(reader + " does not end: " + List.of(reader.getStackTrace()));
+                    }
                 }
+                System.out.println(opened + " domains opened, " + reads + " reads");
             }
-            System.exit(0);
         }
 
         private static void openAndClose(Fabric fabric, FabricInfo info) {
@@ -52,12 +62,13 @@ class DomainListTest {
             }
         }
 
-        private static void read(Fabric fabric, AtomicBoolean over) {
+        private static void read(Fabric fabric, AtomicBoolean over, AtomicInteger reads) {
             while (!over.get()) {
                 try (EventQueue events = fabric
                         .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.FD))) {
                     for (int count = 0; count < 100; count++) {
                         events.read();
+                        reads.incrementAndGet();
                     }
                 }
             }

@@ -173,19 +173,22 @@ class EventQueueTest {
     @Test
     void closingAQueueEndsTheWaitOfOthers() throws Exception {
         try (Fabric fabric = fabric("tcp")) {
-            EventQueue queue = fabric
-                    .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.UNSPECIFIED));
-            CompletableFuture<Throwable> ended = new CompletableFuture<>();
-            Thread.ofPlatform().start(() -> {
-                try {
-                    queue.read(Pair.DEADLINE);
-                } catch (RuntimeException e) {
-                    ended.complete(e);
-                }
-            });
-            queue.close();
+            for (int round = 0; round < 8; round++) {
+                EventQueue queue = fabric
+                        .openEventQueue(EventQueueAttributes.defaults().waitObject(WaitObject.UNSPECIFIED));
+                CompletableFuture<Throwable> ended = new CompletableFuture<>();
+                Thread.ofPlatform().start(() -> {
+                    try {
+                        queue.read(Pair.DEADLINE);
+                    } catch (RuntimeException e) {
+                        ended.complete(e);
+                    }
+                });
+                TimeUnit.MILLISECONDS.sleep(5L * round); // before it waits, and at any moment of its waiting
+                queue.close();
 
-            assertThat(ended.get(20, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+                assertThat(ended.get(20, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+            }
         }
     }
 

@@ -53,9 +53,7 @@ class FaultTest {
 
         Driver(String provider) {
             this.provider = provider;
-            long seed = System.nanoTime();
-            System.out.println("seed " + seed);
-            random = new Random(seed);
+            random = TestSeed.random(getClass().getSimpleName() + " " + provider);
             fabric = Libfabric.load().openFabric(TestProviders.info(provider));
             domain = fabric.openDomain();
         }

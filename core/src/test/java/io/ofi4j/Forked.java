@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a main class of the tests in a JVM of its own, for what may kill one. */
+/** Runs a main class of the tests in a JVM of its own, for what may kill one. An exception of any of its threads is a failure. */
 final class Forked {
     /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
     static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
@@ -94,6 +94,7 @@ final class Forked {
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add(Patience.option());
+        command.add(TestSeed.option());
         command.addAll(TestProviders.options());
         command.add("-cp");
         command.add(classPath());
@@ -101,6 +102,7 @@ final class Forked {
         for (String argument : arguments) {
             (argument.startsWith("-") ? command : rest).add(argument);
         }
+        command.add(ForkedMain.class.getName());
         command.add(main.getName());
         command.addAll(rest);
         try {

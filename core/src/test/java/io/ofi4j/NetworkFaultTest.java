@@ -78,7 +78,7 @@ class NetworkFaultTest {
     static final class Fails {
         private static final Duration LENGTH = Duration.ofMillis(400);
 
-        private final Random random = new Random();
+        private final Random random = TestSeed.random("NetworkFaultTest");
         private final String provider;
         private final String farNetwork;
         private int faults;

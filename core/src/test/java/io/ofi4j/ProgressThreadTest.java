@@ -95,15 +95,25 @@ class ProgressThreadTest {
         try (Side target = new Side(provider); Side initiator = new Side(provider)) {
             Peer peer = initiator.peers.insert(target.endpoint.address());
             initiator.memory.segment().fill((byte) 5);
-            initiator.endpoint.postTimeout(Duration.ofMillis(200));
-            try {
-                initiator.endpoint.rma().write(initiator.memory, 0, 64, peer, target.memory.remote(), 0, 1);
-            } catch (FabricTimeoutException e) {
-                assertThat(e).as("not even connected").hasMessageContaining("polling its queue");
-            }
             initiator.memory.segment().asSlice(64).fill((byte) 0);
-            assertThat(arrives(initiator, target, Duration.ofMillis(200))).isFalse();
+            boolean posted = Waiting.YIELD.tryUntil(() -> {
+                initiator.queue.progress();
+                return write(initiator, peer, target);
+            }, Duration.ofMillis(200)); // where it is not, the peer is not even connected
+            assertThat(arrives(initiator, target, Duration.ofMillis(200))).as("nobody makes progress").isFalse();
+
+            try (ProgressThread progress = target.domain.startProgress()) {
+                if (!posted) {
+                    Waiting.YIELD.until(() -> write(initiator, peer, target), Pair.DEADLINE);
+                }
+                assertThat(arrives(initiator, target, Pair.DEADLINE)).as("the thread makes progress").isTrue();
+                assertThat(progress.isRunning()).isTrue();
+            }
         }
+    }
+
+    private static boolean write(Side from, Peer peer, Side to) {
+        return from.endpoint.rma().tryWrite(from.memory, 0, 64, peer, to.memory.remote(), 0, 1);
     }
 
     @Test

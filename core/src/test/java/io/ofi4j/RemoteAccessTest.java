@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.AccessTarget.Page;
 import java.lang.foreign.ValueLayout;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -26,6 +26,7 @@ class RemoteAccessTest {
         WRITE_WITHOUT_THE_RIGHT(Page.READABLE, true),
         READ_WITHOUT_THE_RIGHT(Page.WRITABLE, false);
 
+        private static final Random RANDOM = TestSeed.random("RemoteAccessTest");
         private static final long ALL = Access.REMOTE_READ.bit() | Access.REMOTE_WRITE.bit();
 
         private final Page page;
@@ -44,7 +45,7 @@ class RemoteAccessTest {
                 case WRITABLE -> forged(target.region(2), 0, 0);
                 case STALE -> target.region(3);
                 case OPEN -> name().contains("GUESSED")
-                        ? forged(target.region(0), 1 + new SecureRandom().nextLong(1L << 40), 0)
+                        ? forged(target.region(0), 1 + RANDOM.nextLong(1L << 40), 0)
                         : target.region(0);
             };
         }

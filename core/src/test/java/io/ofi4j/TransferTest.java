@@ -129,9 +129,14 @@ class TransferTest {
             List<Long> expected = new ArrayList<>();
             for (long token = 0; token < count; token++) {
                 expected.add(token);
-                while (!pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, token)) {
+                long next = token;
+                Waiting.YIELD.until(() -> {
+                    if (pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, next)) {
+                        return true;
+                    }
                     pair.poll();
-                }
+                    return false;
+                }, Pair.DEADLINE);
             }
             pair.awaitCompletions(count);
 

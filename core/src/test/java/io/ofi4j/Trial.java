@@ -76,9 +76,9 @@ final class Trial implements AutoCloseable {
     }
 
     /** Runs something while another thread polls the far end. */
-    void whileTheFarEndPolls(Runnable work) throws InterruptedException {
+    void whileTheFarEndPolls(Runnable work) {
         AtomicBoolean over = new AtomicBoolean();
-        Thread thread = Thread.ofPlatform().start(() -> {
+        Elsewhere polling = Elsewhere.start(() -> {
             while (!over.get()) {
                 pair.farQueue.poll((token, flags, length, data) -> {}, LENGTH);
                 Thread.yield();
@@ -88,8 +88,8 @@ final class Trial implements AutoCloseable {
             work.run();
         } finally {
             over.set(true);
-            thread.join();
         }
+        assertThat(polling.await()).as("thrown by the poll of the far end").isNull();
     }
 
     RmaMessage message() {

@@ -5,14 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 
 /** What travels between processes survives the way, and what is damaged is refused. */
 class ValuesTest {
     private static final long RIGHTS = Access.REMOTE_READ.bit() | Access.REMOTE_WRITE.bit();
 
-    private final Random random = new Random();
+    private Random random;
+
+    @BeforeEach
+    void seed(TestInfo info) {
+        random = TestSeed.random(info.getTestMethod() + info.getDisplayName());
+    }
 
     @RepeatedTest(50)
     void aRegionSurvivesEncodingAndDecoding() {

@@ -344,10 +344,15 @@ class VerbsTest {
             CompletionHandler listening = (token, flags, length, data) -> told.add(data);
             for (long data = 0; data < count; data++) {
                 expected.add(data);
-                while (!pair.rma().tryWriteData(source, 0, 8, data, pair.far, target.remote(), 0, data)) {
+                long next = data;
+                Waiting.YIELD.until(() -> {
+                    if (pair.rma().tryWriteData(source, 0, 8, next, pair.far, target.remote(), 0, next)) {
+                        return true;
+                    }
                     pair.pollNear();
                     pair.farQueue.poll(listening, 64);
-                }
+                    return false;
+                }, Pair.DEADLINE);
             }
             Waiting.YIELD.until(() -> {
                 pair.pollNear();

@@ -2,6 +2,7 @@ package io.ofi4j.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.TestSeed;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,12 +11,20 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 
 /** Every operation in flight has a slot of its own, found again by its context. */
 class ContextSlabTest {
     private final Arena arena = Arena.ofConfined();
+    private Random random;
+
+    @BeforeEach
+    void seed(TestInfo info) {
+        random = TestSeed.random(info.getTestMethod() + info.getDisplayName());
+    }
 
     @AfterEach
     void close() {
@@ -102,7 +111,6 @@ class ContextSlabTest {
 
     @RepeatedTest(20)
     void tokensComeBackWhateverTheOrder() {
-        Random random = new Random();
         ContextSlab slab = new ContextSlab(arena, 1 + random.nextInt(50));
         Map<Long, Long> expected = new HashMap<>();
         for (int step = 0; step < 2000; step++) {
@@ -121,7 +129,6 @@ class ContextSlabTest {
 
     @RepeatedTest(20)
     void aRingGivesBackInOrderThoughItGrows() {
-        Random random = new Random();
         CompletionRing ring = new CompletionRing(1 + random.nextInt(4));
         long in = 0;
         long out = 0;

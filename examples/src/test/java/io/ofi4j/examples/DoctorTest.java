@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The machine as it is, and made worse in every way that a process can arrange for another. */
@@ -196,7 +197,8 @@ class DoctorTest {
     void littleRoomInSharedMemoryIsAProblem() throws IOException, InterruptedException {
         Process mounting = new ProcessBuilder("unshare", "-m", "true").redirectErrorStream(true).start();
         String refusal = new String(mounting.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assumeTrue(mounting.waitFor() == 0, () -> "mounting needs root: " + refusal);
+        assertThat(mounting.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assumeTrue(mounting.exitValue() == 0, () -> "mounting needs root: " + refusal);
 
         assertThat(said(sharedMemoryOf("32m"), 1, "/dev/shm")).startsWith("!!  /dev/shm             32 MiB free")
                 .contains("-> 'mount -o remount,size=2g /dev/shm'");

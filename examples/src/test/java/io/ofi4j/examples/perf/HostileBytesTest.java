@@ -191,7 +191,8 @@ class HostileBytesTest {
         Process histogram = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                 Long.toString(server.process().pid()), "GC.class_histogram").redirectErrorStream(true).start();
         String said = new String(histogram.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(histogram.waitFor()).as(said).isZero();
+        assertThat(histogram.waitFor(DEADLINE_MILLIS, TimeUnit.MILLISECONDS)).isTrue();
+        assertThat(histogram.exitValue()).as(said).isZero();
         return said.lines().filter(line -> line.startsWith("Total")).findFirst()
                 .map(line -> Long.parseLong(line.split(" +")[2])).orElseThrow(() -> new AssertionError(said));
     }

@@ -15,6 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class StacksTest {
+    /** Each takes some seconds. */
+    private static final int MOST_TRIES = 10;
+
     @Test
     void aProcessSaysWhereItsThreadsAreAndGoesOn(@TempDir Path folder) throws IOException, InterruptedException {
         Path messages = folder.resolve("messages");
@@ -25,9 +28,10 @@ class StacksTest {
             ask(target, "ready");
             assertThat(answers.readLine()).isEqualTo("ready");
 
+            int tries = 0;
             do {
                 Stacks.print(target);
-            } while (!Files.readString(messages).contains("VM Periodic Task Thread"));
+            } while (!Files.readString(messages).contains("VM Periodic Task Thread") && ++tries < MOST_TRIES);
 
             assertThat(Files.readString(messages)).contains("\"questions\"", "io.ofi4j.examples.soak.Target.serve");
             ask(target, "ready");
