@@ -22,8 +22,10 @@ import java.util.Set;
  * and, if it was allocated here, freed when the last one has completed or its endpoint was closed. What peers had begun may go
  * on: software providers look at a region's key when a transfer begins. So memory of this library's that peers may use keeps its
  * addresses, without their pages, in a quarantine: the latest 1 GiB and 4,096 regions of a domain, until its last endpoint is closed.
- * Memory of the application's must be kept as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine. Memory
- * that JDK code still uses, such as a channel that writes it, is freed when that has ended.
+ * Memory of the application's must be kept as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine.
+ *
+ * <p>Memory that JDK code uses while the region is closed, such as a channel that writes it, is freed after that: with the next
+ * progress that a queue of the domain makes, or when the next region is closed. What is read of a file's then may be zeros.
  */
 public final class MemoryRegion implements AutoCloseable {
     static final int OPEN = 0;

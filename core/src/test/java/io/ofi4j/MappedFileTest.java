@@ -12,8 +12,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.internal.Errno;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystem;
@@ -193,6 +195,22 @@ class MappedFileTest {
             } finally {
                 FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close(); // ends a wait for it
             }
+        }
+    }
+
+    @Test
+    void othersUseTheDomainWhileAFileIsOpened() throws IOException {
+        List<Boolean> waits = new ArrayList<>();
+        try (Pair pair = new Pair("shm")) {
+            Path slow = (Path) Proxy.newProxyInstance(Path.class.getClassLoader(), new Class<?>[]{Path.class},
+                    (path, method, arguments) -> {
+                        waits.add(Thread.holdsLock(pair.domain));
+                        throw new UncheckedIOException(new IOException("gone"));
+                    });
+
+            assertThatThrownBy(() -> pair.domain.map(slow, MapMode.READ_ONLY, 0, 8, Access.WRITE))
+                    .isInstanceOf(UncheckedIOException.class);
+            assertThat(waits).containsOnly(false);
         }
     }
 
