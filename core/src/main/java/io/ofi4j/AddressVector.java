@@ -254,7 +254,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized Peer insertService(String node, String service) {
         requireOpen();
-        return insert(new ServiceNames(domain, node, service).one());
+        return insert(new ServiceNames(domain.handle(), domain.info(), node, service).one());
     }
 
     /**
@@ -274,7 +274,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized List<Insertion> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
-        ServiceNames names = new ServiceNames(domain, node, service);
+        ServiceNames names = new ServiceNames(domain.handle(), domain.info(), node, service);
         return names.symmetric(nodes, services).stream()
                 .map(found -> found.map(this::tryInsert).orElseGet(() -> Insertion.failed(names.unresolved(0))))
                 .toList();

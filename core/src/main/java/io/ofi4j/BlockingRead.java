@@ -16,6 +16,7 @@ final class BlockingRead {
     private static final int SLICE_MILLIS = 10;
     private static final long SLICE_NANOS = 1_000_000L * SLICE_MILLIS;
     private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final int SPINS = 1000;
     private static final int VIRTUAL_YIELDS = 100;
     private static final long VIRTUAL_PARK_NANOS = 200_000;
 
@@ -88,7 +89,11 @@ final class BlockingRead {
                 LockSupport.parkNanos(this, Math.min(left, VIRTUAL_PARK_NANOS));
             }
         } else if (call == null) {
-            Waiting.YIELD.pause(turn);
+            if (turn < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
         } else if (mayBlock.getAsBoolean()) {
             try {
                 long slice = Math.min(left, SLICE_NANOS);

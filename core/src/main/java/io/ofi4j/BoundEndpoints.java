@@ -5,7 +5,7 @@ final class BoundEndpoints {
     private final Children open = new Children();
     private int enabled;
 
-    void bound(Endpoint endpoint) {
+    void bound(Object endpoint) {
         open.add(endpoint);
     }
 
@@ -18,7 +18,7 @@ final class BoundEndpoints {
         enabled--;
     }
 
-    void closed(Endpoint endpoint) {
+    void closed(Object endpoint) {
         open.remove(endpoint);
     }
 
@@ -28,7 +28,7 @@ final class BoundEndpoints {
     }
 
     /** @throws IllegalStateException naming those that are open */
-    void requireNone(CompletionQueue queue) {
+    void requireNone(Object queue) {
         open.requireNone(queue);
     }
 }

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.CqFormat;
 import io.ofi4j.internal.CqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Guard;
@@ -10,14 +9,14 @@ final class CompletionDelivery extends CompletionReader {
     /** Instead of how many: one completion, which is in no batch any more. */
     private static final int SINGLE = -2;
 
-    private final Domain domain;
+    private final ClosingRegions closingRegions;
     private final Guard guard;
     private final BlockingRead blocking;
 
-    CompletionDelivery(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives, BlockingRead blocking) {
-        super(queue, format, dataReceives);
-        this.domain = queue.domain();
-        this.guard = queue.guard;
+    CompletionDelivery(Parts parts, ClosingRegions closingRegions, BlockingRead blocking) {
+        super(parts);
+        this.closingRegions = closingRegions;
+        this.guard = parts.guard();
         this.blocking = blocking;
     }
 
@@ -158,8 +157,8 @@ final class CompletionDelivery extends CompletionReader {
 
     /** Regions that were closed with operations in flight go when the last of them is read. */
     void finishIdleRegions() {
-        if (domain.hasClosingRegions) {
-            domain.finishIdleRegions();
+        if (closingRegions.isAny) {
+            closingRegions.finishIdle();
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.CqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricCalls;
 import java.util.Optional;
@@ -23,17 +22,6 @@ import java.util.Optional;
  */
 public record CompletionError(long token, long flags, long length, long buffer, long data, long tag, long overflow,
         int errno, int providerErrno, String providerText, byte[] providerData, String provider) {
-
-    static CompletionError of(long token, CqOps.ErrorEntry entry, String provider) {
-        return new CompletionError(token, entry.flags(), entry.length(), entry.buffer(), entry.data(), entry.tag(),
-                entry.overflow(), entry.errno(), entry.providerErrno(), entry.providerText(), entry.providerData(),
-                provider);
-    }
-
-    static CompletionError canceled(long token, String provider) {
-        return new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed", new byte[0],
-                provider);
-    }
 
     /** {@return a copy of what the provider adds} */
     @Override

@@ -51,8 +51,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
         BlockingRead blocking = new BlockingRead(descriptor, "await on " + this);
-        this.completions = new CompletionDelivery(this, format, dataReceives, blocking);
-        this.waiting = new CompletionWait(this, completions, blocking, attributes.waitThreshold());
+        CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
+                domain.quirks.has(Fact.CRITICAL_POLLS), endpoints, dataReceives);
+        this.completions = new CompletionDelivery(parts, domain.closingRegions, blocking);
+        this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
+                attributes.waitThreshold());
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
@@ -339,7 +342,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void requireRoomForReceives(Endpoint endpoint, int count) {
         guard.enterAsAnyone();
         try {
-            dataReceives.requireRoom(this, endpoint, count);
+            dataReceives.requireRoom(this, size(), endpoint, count);
         } finally {
             guard.exit();
         }
@@ -365,7 +368,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         drain();
         guard.enterAsAnyone();
         try {
-            int count = completions.cancel(endpoint, isClosed);
+            int count = completions.cancel(endpoint.number, isClosed);
             if (count > 0) {
                 waiting.wake();
             }
@@ -374,7 +377,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             guard.exit();
         }
         if (endpoint.canceled > 0) {
-            RECORDER.canceled(endpoint, endpoint.canceled);
+            RECORDER.canceled(endpoint.info().provider(), endpoint.canceled);
         }
         completions.finishIdleRegions();
     }

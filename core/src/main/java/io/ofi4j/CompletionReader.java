@@ -1,6 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
@@ -41,7 +42,7 @@ class CompletionReader {
 
     /** The guard's. */
     final Thread unlocked;
-    private final CompletionQueue queue;
+    private final Parts parts;
     private final Handle handle;
     private final CqFormat format;
     private final boolean criticalReads;
@@ -61,15 +62,24 @@ class CompletionReader {
     private long failed;
     private long canceled;
 
-    CompletionReader(CompletionQueue queue, CqFormat format, ReceivesForData dataReceives) {
-        this.queue = queue;
-        this.unlocked = queue.guard.unlocked();
-        this.contexts = queue.contexts;
-        this.handle = queue.handle();
-        this.format = format;
-        this.endpoints = queue.endpoints();
-        this.dataReceives = dataReceives;
-        this.criticalReads = queue.domain().quirks.has(Fact.CRITICAL_POLLS);
+    /**
+     * What a queue reads with.
+     *
+     * @param queue the queue, for its name
+     */
+    record Parts(Object queue, Handle handle, Guard guard, ContextSlab contexts, CqFormat format, boolean criticalReads,
+            BoundEndpoints endpoints, ReceivesForData dataReceives) {
+    }
+
+    CompletionReader(Parts parts) {
+        this.parts = parts;
+        this.unlocked = parts.guard.unlocked();
+        this.contexts = parts.contexts;
+        this.handle = parts.handle;
+        this.format = parts.format;
+        this.endpoints = parts.endpoints;
+        this.dataReceives = parts.dataReceives;
+        this.criticalReads = parts.criticalReads;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.asideOps = newBatch();
@@ -81,7 +91,7 @@ class CompletionReader {
 
     void requireOpen() {
         if (closed) {
-            throw new IllegalStateException(queue + " is closed");
+            throw new IllegalStateException(parts.queue + " is closed");
         }
     }
 
@@ -251,14 +261,20 @@ class CompletionReader {
             contexts.release(entry.context());
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            putAside(CompletionError.of(complete(entry.context()), entry, handle.provider()));
+            putAside(errorOf(complete(entry.context()), entry));
         }
+    }
+
+    private CompletionError errorOf(long token, CqOps.ErrorEntry entry) {
+        return new CompletionError(token, entry.flags(), entry.length(), entry.buffer(), entry.data(), entry.tag(),
+                entry.overflow(), entry.errno(), entry.providerErrno(), entry.providerText(), entry.providerData(),
+                handle.provider());
     }
 
     private void putAside(CompletionError error) {
         errors.add(error);
         attend();
-        RECORDER.failed(error);
+        RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
     /** Keeps entries that a poll took and its handler did not. */
@@ -276,7 +292,7 @@ class CompletionReader {
             return false;
         }
         completed++;
-        kept.add(token, flags, 0, 0, 0, 0, Peer.ADDRESS_NOT_AVAILABLE);
+        kept.add(token, flags, 0, 0, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
         attend();
         return true;
     }
@@ -314,12 +330,13 @@ class CompletionReader {
     }
 
     /** What a closed endpoint has not completed is reported as canceled; how many operations that were. */
-    int cancel(Endpoint endpoint, boolean isClosed) {
+    int cancel(int endpoint, boolean isClosed) {
         long[] tokens = isClosed
-                ? contexts.releaseEndpoint(endpoint.number)
-                : contexts.abandonEndpoint(endpoint.number);
+                ? contexts.releaseEndpoint(endpoint)
+                : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
-            putAside(CompletionError.canceled(token, handle.provider()));
+            putAside(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed", new byte[0],
+                    handle.provider()));
         }
         canceled += tokens.length;
         return tokens.length;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
@@ -11,7 +12,8 @@ import java.util.function.IntSupplier;
 
 /** Waits for completions of one queue. */
 final class CompletionWait {
-    private final CompletionQueue queue;
+    private final Object queue;
+    private final Handle fabric;
     private final CompletionReader reader;
     private final Guard guard;
     private final Handle handle;
@@ -20,15 +22,17 @@ final class CompletionWait {
     private final boolean resetsByReading;
     private final boolean goesStale;
 
-    CompletionWait(CompletionQueue queue, CompletionReader reader, BlockingRead blocking, int threshold) {
-        this.queue = queue;
+    CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader, BlockingRead blocking,
+            int threshold) {
+        this.queue = parts.queue();
+        this.fabric = fabric;
         this.reader = reader;
-        this.guard = queue.guard;
-        this.handle = queue.handle();
+        this.guard = parts.guard();
+        this.handle = parts.handle();
         this.blocking = blocking;
         this.threshold = threshold;
-        this.resetsByReading = queue.domain().quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
-        this.goesStale = queue.domain().quirks.has(Fact.STALE_WAIT_OBJECTS);
+        this.resetsByReading = quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
+        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
     }
 
     /** Polls until it gives something, or time is over; what the last poll gave. */
@@ -101,7 +105,7 @@ final class CompletionWait {
         if (descriptor.isDeaf()) {
             return !reader.readAside();
         }
-        int status = FabricOps.fi_trywait(queue.domain().fabric().handle(), handle);
+        int status = FabricOps.fi_trywait(fabric, handle);
         if (status == -Errno.EAGAIN) {
             return false;
         }

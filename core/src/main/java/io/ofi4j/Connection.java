@@ -166,7 +166,7 @@ public final class Connection {
             synchronized (this) {
                 state = State.FAILED;
             }
-            RECORDER.refused(endpoint, -status);
+            RECORDER.refused(endpoint.info().provider(), -status);
             throw ConnectionException.of(-status, operation, endpoint.info().provider(), NO_DATA);
         }
     }
@@ -286,7 +286,7 @@ public final class Connection {
         if (state == State.CONNECTING) {
             peerData = data;
             state = State.CONNECTED;
-            RECORDER.connected(endpoint);
+            RECORDER.connected(endpoint.info().provider());
         }
         return new Event.Connected(endpoint, data);
     }
@@ -306,13 +306,13 @@ public final class Connection {
         if (!wasConnected) {
             failure = error;
             state = State.FAILED;
-            RECORDER.refused(endpoint, error.errno());
+            RECORDER.refused(endpoint.info().provider(), error.errno());
         }
     }
 
     private synchronized void disconnect() {
         if (state == State.CONNECTED) {
-            RECORDER.disconnected(endpoint);
+            RECORDER.disconnected(endpoint.info().provider());
         }
         state = state == State.FAILED ? State.FAILED : State.SHUT_DOWN;
         endpoint.refuse(peer);

@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 
 /** Finds out which of the hints nothing matches, by asking for one after the other. */
 final class Discovery {
-    private final Libfabric libfabric;
+    private final Function<FabricHints, List<FabricInfo>> find;
+    private final Object libfabric;
     private final FabricHints hints;
     private final String who;
     /** What was asked for last. */
@@ -21,11 +22,13 @@ final class Discovery {
     /** What matched before that. */
     private List<FabricInfo> there;
 
-    Discovery(Libfabric libfabric, FabricHints hints) {
+    /** @param libfabric for its name */
+    Discovery(Object libfabric, Function<FabricHints, List<FabricInfo>> find, FabricHints hints) {
+        this.find = find;
         this.libfabric = libfabric;
         this.hints = hints;
         this.who = hints.provider().map(name -> "provider " + name).orElse("any provider");
-        this.there = libfabric.infoOrNothing(asked);
+        this.there = find.apply(asked);
     }
 
     String whyNothingMatches() {
@@ -40,7 +43,7 @@ final class Discovery {
     /** Asks for one thing more: what to say where nothing matches any more. */
     private Optional<String> ask(FabricHints more, Supplier<String> sentence) {
         asked = more;
-        List<FabricInfo> found = libfabric.infoOrNothing(more);
+        List<FabricInfo> found = find.apply(more);
         if (found.isEmpty()) {
             return Optional.of(sentence.get());
         }

@@ -23,8 +23,13 @@ public final class Domain implements AutoCloseable {
     final DomainQueues queues;
     /** Used under the monitor. */
     final DomainRegions regions;
-    /** Whether a completion may be what a closed region waits for; written by {@link #regions}. */
-    volatile boolean hasClosingRegions;
+    /** Noted by {@link #regions}. */
+    final ClosingRegions closingRegions = new ClosingRegions() {
+        @Override
+        void finishIdle() {
+            finishIdleRegions();
+        }
+    };
 
     /** What is known of the provider. */
     final Quirks quirks;

@@ -65,7 +65,7 @@ final class DomainRegions {
 
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.hasClosingRegions = true; // before looking, so that a completion between the look and the return looks again
+        domain.closingRegions.isAny = true; // before looking, so that a completion between the look and the return looks again
     }
 
     void finishIdle() {
@@ -88,7 +88,7 @@ final class DomainRegions {
 
     /** Whether progress has something to do here. */
     private void noteWork() {
-        domain.hasClosingRegions = !closing.isEmpty() || quarantine.isHeld();
+        domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
     }
 
     void endpointClosed() {

@@ -195,7 +195,7 @@ public final class Endpoint implements AutoCloseable {
                 requireOpen();
                 atProvider.enable();
             }
-            RECORDER.enabled(this);
+            RECORDER.enabled(info.provider(), info.endpoint().type());
             return this;
         } catch (FabricException | UnsupportedOperationException e) { // it may be bound, and would be no good to its vector
             close();
@@ -404,7 +404,7 @@ public final class Endpoint implements AutoCloseable {
         int status = atProvider.close();
         bindings.release();
         domain.forget(this);
-        RECORDER.closed(recording, this);
+        RECORDER.closed(recording, info.provider(), info.endpoint().type());
         Status.check(status, "fi_close(endpoint)", info.provider());
     }
 

@@ -43,6 +43,19 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private boolean hasRetired;
     private boolean closed;
 
+    /** What threads wait for. */
+    private final class Waited implements EventWait.Source {
+        @Override
+        public boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
+            return EventQueue.this.pumpUntil(condition, milliseconds);
+        }
+
+        @Override
+        public void progressBeside() {
+            fabric.progressBeside(EventQueue.this);
+        }
+    }
+
     private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes) {
         this.fabric = fabric;
         this.handle = handle;
@@ -214,10 +227,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
-        return new EventWait(this, attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition, deadline);
+        return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition, deadline);
     }
 
-    boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
+    private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
         lock.lock();
         try {
             if (condition.getAsBoolean()) {

@@ -8,18 +8,27 @@ import java.util.function.BooleanSupplier;
 
 /** Waits for what an event queue's events change: in slices, so that others get at the queue and nobody misses an interrupt or the end. */
 final class EventWait {
+    /** What is read. */
+    interface Source {
+        /** Reads events for so long at most, until the condition holds: whether it does. */
+        boolean pumpUntil(BooleanSupplier condition, int milliseconds);
+
+        /** Makes progress on the other queues of the fabric. */
+        void progressBeside();
+    }
+
     /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
     private static final int SLICE_MILLIS = 10;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
-    private final EventQueue queue;
+    private final Source queue;
     private final boolean blocks;
     private long pause = SHORTEST_PAUSE_NANOS;
 
     /** @param blocks whether a thread may wait inside the provider; otherwise it sleeps between two looks */
-    EventWait(EventQueue queue, boolean blocks) {
+    EventWait(Source queue, boolean blocks) {
         this.queue = queue;
         this.blocks = blocks && !Thread.currentThread().isVirtual();
     }
@@ -44,7 +53,7 @@ final class EventWait {
                 return false;
             }
             Interrupts.check("fi_eq_sread");
-            queue.fabric.progressBeside(queue);
+            queue.progressBeside();
             if (!blocks) {
                 LockSupport.parkNanos(queue, Math.min(pause, left));
                 pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);

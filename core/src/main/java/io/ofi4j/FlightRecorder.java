@@ -16,8 +16,8 @@ final class FlightRecorder extends Recorder {
     }
 
     @Override
-    void registered(Object begun, MemoryRegion region) {
-        commit((FlightEvents.Registration) begun, region);
+    void registered(Object begun, String provider, long length, Object access) {
+        commit((FlightEvents.Registration) begun, provider, length, access);
     }
 
     @Override
@@ -26,30 +26,30 @@ final class FlightRecorder extends Recorder {
     }
 
     @Override
-    void deregistered(Object begun, MemoryRegion region) {
-        commit((FlightEvents.Deregistration) begun, region);
+    void deregistered(Object begun, String provider, long length, Object access) {
+        commit((FlightEvents.Deregistration) begun, provider, length, access);
     }
 
-    private static void commit(FlightEvents.OfRegion event, MemoryRegion region) {
+    private static void commit(FlightEvents.OfRegion event, String provider, long length, Object access) {
         event.end();
         if (event.shouldCommit()) {
-            event.length = region.length();
-            event.access = region.access().toString();
-            commit(event, region.domain.info());
+            event.length = length;
+            event.access = access.toString();
+            commit(event, provider);
         }
     }
 
-    private static void commit(FlightEvents.OfProvider event, FabricInfo info) {
-        event.provider = info.provider();
+    private static void commit(FlightEvents.OfProvider event, String provider) {
+        event.provider = provider;
         event.commit();
     }
 
     @Override
-    void enabled(Endpoint endpoint) {
+    void enabled(String provider, Object type) {
         FlightEvents.Enabled event = new FlightEvents.Enabled();
         if (event.shouldCommit()) {
-            event.type = endpoint.info().endpoint().type().toString();
-            commit(event, endpoint.info());
+            event.type = type.toString();
+            commit(event, provider);
         }
     }
 
@@ -59,56 +59,56 @@ final class FlightRecorder extends Recorder {
     }
 
     @Override
-    void closed(Object begun, Endpoint endpoint) {
+    void closed(Object begun, String provider, Object type) {
         FlightEvents.Closed event = (FlightEvents.Closed) begun;
         event.end();
         if (event.shouldCommit()) {
-            event.type = endpoint.info().endpoint().type().toString();
-            commit(event, endpoint.info());
+            event.type = type.toString();
+            commit(event, provider);
         }
     }
 
     @Override
-    void canceled(Endpoint endpoint, int operations) {
+    void canceled(String provider, int operations) {
         FlightEvents.Canceled event = new FlightEvents.Canceled();
         event.operations = operations;
-        commitIfWanted(event, endpoint);
+        commitIfWanted(event, provider);
     }
 
     @Override
-    void connected(Endpoint endpoint) {
-        commitIfWanted(new FlightEvents.Connected(), endpoint);
+    void connected(String provider) {
+        commitIfWanted(new FlightEvents.Connected(), provider);
     }
 
     @Override
-    void disconnected(Endpoint endpoint) {
-        commitIfWanted(new FlightEvents.Disconnected(), endpoint);
+    void disconnected(String provider) {
+        commitIfWanted(new FlightEvents.Disconnected(), provider);
     }
 
-    private static void commitIfWanted(FlightEvents.OfProvider event, Endpoint endpoint) {
+    private static void commitIfWanted(FlightEvents.OfProvider event, String provider) {
         if (event.shouldCommit()) {
-            commit(event, endpoint.info());
+            commit(event, provider);
         }
     }
 
     @Override
-    void refused(Endpoint endpoint, int errno) {
+    void refused(String provider, int errno) {
         FlightEvents.Refused event = new FlightEvents.Refused();
         if (event.shouldCommit()) {
             event.errno = errno;
             event.text = FabricCalls.fi_strerror(errno);
-            commit(event, endpoint.info());
+            commit(event, provider);
         }
     }
 
     @Override
-    void failed(CompletionError error) {
+    void failed(String provider, long token, int errno, String text) {
         FlightEvents.OperationFailed event = new FlightEvents.OperationFailed();
         if (event.shouldCommit()) {
-            event.provider = error.provider();
-            event.token = error.token();
-            event.errno = error.errno();
-            event.text = error.providerText().isEmpty() ? error.text() : error.providerText();
+            event.provider = provider;
+            event.token = token;
+            event.errno = errno;
+            event.text = text.isEmpty() ? FabricCalls.fi_strerror(errno) : text;
             event.commit();
         }
     }
@@ -130,14 +130,14 @@ final class FlightRecorder extends Recorder {
     }
 
     @Override
-    void posted(Object begun, Endpoint endpoint, String operation, int turns, boolean accepted) {
+    void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
         FlightEvents.SlowPost event = (FlightEvents.SlowPost) begun;
         event.end();
         if (event.shouldCommit()) {
             event.operation = operation;
             event.attempts = turns;
             event.accepted = accepted;
-            commit(event, endpoint.info());
+            commit(event, provider);
         }
     }
 

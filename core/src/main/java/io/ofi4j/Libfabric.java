@@ -100,7 +100,7 @@ public final class Libfabric {
         }
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
-            throw new NoProviderException(new Discovery(this, hints).whyNothingMatches());
+            throw new NoProviderException(new Discovery(this, this::infoOrNothing, hints).whyNothingMatches());
         }
         return infos;
     }

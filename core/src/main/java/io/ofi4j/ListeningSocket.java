@@ -5,14 +5,14 @@ import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 
-/** The listening socket of a passive endpoint of the tcp provider and its kin. */
+/** The listening socket of a passive endpoint of providers whose passive endpoint must stay. */
 final class ListeningSocket {
     private ListeningSocket() {
     }
 
     /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
-    static void close(Fabric fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Out domain = fabric.domainList().open(info.handle());
+    static void close(DomainList domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
+        Out domain = domains.open(info.handle());
         if (domain.status() != 0) {
             return;
         }
@@ -21,6 +21,6 @@ final class ListeningSocket {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
             FidOps.fi_close(endpoint.handle());
         }
-        fabric.domainList().close(domain.handle());
+        domains.close(domain.handle());
     }
 }

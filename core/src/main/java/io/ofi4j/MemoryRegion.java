@@ -376,7 +376,7 @@ public final class MemoryRegion implements AutoCloseable {
         domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
         closeStatus = deregistered ? 0 : deregister();
-        RECORDER.deregistered(recording, this);
+        RECORDER.deregistered(recording, handle.provider(), length(), access());
         if (counter != null) {
             counter.unbind(this);
         }

@@ -39,7 +39,7 @@ final class MemoryRegions {
             handle = Registration.open(domain, attributes, call);
             MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, number);
             region.demands.meet(attributes.counter(), attributes.endpoint());
-            RECORDER.registered(recording, region);
+            RECORDER.registered(recording, handle.provider(), region.length(), region.access());
             return region;
         } catch (Throwable t) {
             int status = handle == null ? 0 : FidOps.fi_close(handle);

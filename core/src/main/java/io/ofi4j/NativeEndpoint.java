@@ -143,7 +143,8 @@ final class NativeEndpoint implements EndpointView {
         bindings.queues().forEach(CompletionQueue::enabled);
         bindings.counters.enabled(bindings.transmitQueue());
         if (receives > 0) {
-            bindings.receiveQueue().dataReceives().post(endpoint, handle, receives);
+            bindings.receiveQueue().dataReceives().post(endpoint, handle, receives,
+                    endpoint.quirks.has(Fact.CRITICAL_POSTS));
         }
     }
 

@@ -275,7 +275,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      * freed or not. So it only stops listening now, and is freed with the fabric.
      */
     private int retire() {
-        ListeningSocket.close(fabric, handle, queue.handle(), info);
+        ListeningSocket.close(fabric.domainList(), handle, queue.handle(), info);
         fabric.retired().passiveEndpoint(handle);
         return 0;
     }

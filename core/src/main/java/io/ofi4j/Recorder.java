@@ -20,7 +20,7 @@ class Recorder {
         return null;
     }
 
-    void registered(Object begun, MemoryRegion region) {
+    void registered(Object begun, String provider, long length, Object access) {
         // Nobody listens, here and below.
     }
 
@@ -28,32 +28,32 @@ class Recorder {
         return null;
     }
 
-    void deregistered(Object begun, MemoryRegion region) {
+    void deregistered(Object begun, String provider, long length, Object access) {
     }
 
-    void enabled(Endpoint endpoint) {
+    void enabled(String provider, Object type) {
     }
 
     Object closing() {
         return null;
     }
 
-    void closed(Object begun, Endpoint endpoint) {
+    void closed(Object begun, String provider, Object type) {
     }
 
-    void canceled(Endpoint endpoint, int operations) {
+    void canceled(String provider, int operations) {
     }
 
-    void connected(Endpoint endpoint) {
+    void connected(String provider) {
     }
 
-    void refused(Endpoint endpoint, int errno) {
+    void refused(String provider, int errno) {
     }
 
-    void disconnected(Endpoint endpoint) {
+    void disconnected(String provider) {
     }
 
-    void failed(CompletionError error) {
+    void failed(String provider, long token, int errno, String text) {
     }
 
     void failed(String operation, int errno, String message) {
@@ -63,7 +63,7 @@ class Recorder {
         return null;
     }
 
-    void posted(Object begun, Endpoint endpoint, String operation, int turns, boolean accepted) {
+    void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
     }
 
     Object waiting() {

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
@@ -28,6 +29,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * kept for the domain's close.
  */
 final class RegionQuarantine {
+    private static final long REMOTE = FabricConstants.FI_REMOTE_READ | FabricConstants.FI_REMOTE_WRITE;
     /** Of address space. One region that is larger is kept alone. */
     static final long MOST_BYTES = 1L << 30;
     static final int MOST_REGIONS = 4096;
@@ -81,7 +83,7 @@ final class RegionQuarantine {
     }
 
     private boolean isKept(long accessBits) {
-        return keepsMemory && (accessBits & Access.REMOTE) != 0;
+        return keepsMemory && (accessBits & REMOTE) != 0;
     }
 
     private synchronized void unmap(long address, long length) {

@@ -26,7 +26,7 @@ final class Room {
     void make() {
         endpoint.domain.queues.progress();
         if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
-            RECORDER.posted(recording, endpoint, operation, turns, false);
+            RECORDER.posted(recording, endpoint.info().provider(), operation, turns, false);
             throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
                     + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");
         }
@@ -35,6 +35,6 @@ final class Room {
 
     /** There was room. */
     void found() {
-        RECORDER.posted(recording, endpoint, operation, turns, true);
+        RECORDER.posted(recording, endpoint.info().provider(), operation, turns, true);
     }
 }

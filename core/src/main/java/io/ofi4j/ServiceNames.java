@@ -21,13 +21,15 @@ final class ServiceNames {
     private static final int MAXIMUM_NAME_LENGTH = 63;
     private static final int MAXIMUM_PORT = 65_535;
 
-    private final Domain domain;
+    private final Handle domain;
+    private final FabricInfo info;
     private final String node;
     private final String service;
 
     /** @throws IllegalArgumentException if providers would read what is not there for such a name */
-    ServiceNames(Domain domain, String node, String service) {
+    ServiceNames(Handle domain, FabricInfo info, String node, String service) {
         this.domain = domain;
+        this.info = info;
         this.node = requireName(node, "node");
         this.service = requireName(service, "service");
         if (node.matches("[0-9]+")) {
@@ -76,8 +78,8 @@ final class ServiceNames {
 
     /** Does something with a vector of the provider's that is closed afterwards. */
     private <T> List<T> onScratchVector(int count, Function<Handle, List<T>> action) {
-        int preferred = domain.info().domain().addressVectorType();
-        Out out = DomainOps.fi_av_open(domain.handle(), preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred,
+        int preferred = info.domain().addressVectorType();
+        Out out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred,
                 count);
         Status.check(out.status(), "fi_av_open", provider());
         try {
@@ -109,7 +111,7 @@ final class ServiceNames {
     private Optional<EndpointAddress> lookup(Handle vector, long address) {
         AvOps.Found found = AvOps.fi_av_lookup(vector, address);
         return found.status() == 0
-                ? Optional.of(EndpointAddress.of(found.address(), domain.info().addressFormat()))
+                ? Optional.of(EndpointAddress.of(found.address(), info.addressFormat()))
                 : Optional.empty();
     }
 
@@ -122,6 +124,6 @@ final class ServiceNames {
     }
 
     private String provider() {
-        return domain.info().provider();
+        return info.provider();
     }
 }
