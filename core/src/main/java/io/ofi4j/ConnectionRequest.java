@@ -26,8 +26,8 @@ public final class ConnectionRequest implements AutoCloseable {
     private ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
-        this.info = new FabricInfo(handle.withoutRequest(passiveEndpoint.info().handle()),
-                passiveEndpoint.info().runtime());
+        FoundInfo listening = FoundInfo.of(passiveEndpoint.info());
+        this.info = listening.with(handle.withoutRequest(listening.handle()));
         this.data = data;
     }
 

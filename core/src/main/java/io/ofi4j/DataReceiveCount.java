@@ -27,7 +27,7 @@ final class DataReceiveCount {
 
     static int of(FabricInfo info) {
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG
-                || Quirks.of(info.identity()).has(Fact.DATA_TAKES_RECEIVES);
+                || FoundInfo.of(info).quirks().has(Fact.DATA_TAKES_RECEIVES);
         return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;
     }
 

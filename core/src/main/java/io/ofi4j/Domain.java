@@ -47,7 +47,7 @@ public final class Domain implements AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.info = info;
-        this.quirks = Quirks.of(info.identity());
+        this.quirks = FoundInfo.of(info).quirks();
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? Guard.owned("DOMAIN") : Guard.exclusive();
         this.queues = new DomainQueues(this, guard);
         this.regions = new DomainRegions(this);

@@ -52,7 +52,7 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = number;
-        this.quirks = Quirks.of(info.identity());
+        this.quirks = FoundInfo.of(info).quirks();
         this.original = null;
         this.bindings = new EndpointBindings(this, handle, request);
         this.atProvider = new NativeEndpoint(this, handle, bindings);

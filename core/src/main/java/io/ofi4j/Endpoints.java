@@ -20,11 +20,11 @@ final class Endpoints {
                     "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
         }
         requireDestination(info);
-        return open(domain, info, info.handle(), null);
+        return open(domain, info, FoundInfo.of(info).handle(), null);
     }
 
     private static void requireDestination(FabricInfo info) {
-        if (info.destinationAddress().isEmpty() && Quirks.of(info.identity()).has(Fact.ONE_DESTINATION)) {
+        if (info.destinationAddress().isEmpty() && FoundInfo.of(info).quirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
                     + "ask for it with FabricHints.destination, or open the endpoint with FabricInfo.withDestination(address)");
         }

@@ -63,8 +63,8 @@ public final class Fabric implements AutoCloseable {
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
-        Quirks.of(domainInfo.identity()).beforeDomain(domainInfo.identity());
-        Out out = domainList.open(domainInfo.handle());
+        FoundInfo.of(domainInfo).quirks().beforeDomain(FoundInfo.of(domainInfo).identity());
+        Out out = domainList.open(FoundInfo.of(domainInfo).handle());
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);

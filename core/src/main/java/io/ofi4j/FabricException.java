@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import java.util.Objects;
+
 /**
  * A call of libfabric failed. The message says which, for which provider, libfabric's text for the error, and what to try.
  * Programs tell errors apart by {@link #errno}; numbers that this library does not know come through as they are. Where a process
@@ -19,8 +21,8 @@ public class FabricException extends RuntimeException {
      * @param errno the error number of fi_errno(3), positive; 0 where no call returned one
      */
     public FabricException(String message, String operation, int errno) {
-        super(message);
-        this.operation = operation;
+        super(Objects.requireNonNull(message, "message"));
+        this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
         Recorder.RECORDER.failed(operation, errno, message);
     }

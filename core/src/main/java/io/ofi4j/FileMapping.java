@@ -60,7 +60,9 @@ record FileMapping(MemorySegment memory, Arena arena) {
     }
 
     private static void requireRange(long offset, long length) {
-        Registration.requireLength(length);
+        if (length < 1) {
+            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
+        }
         if (offset < 0) {
             throw new IllegalArgumentException("a file has no bytes at offset " + offset);
         }

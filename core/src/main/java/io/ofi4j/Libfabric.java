@@ -116,7 +116,7 @@ public final class Libfabric {
 
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
-        return found.infos().stream().map(handle -> new FabricInfo(handle, version))
+        return found.infos().stream().map(handle -> (FabricInfo) new FoundInfo(handle, version))
                 .filter(info -> !DataReceiveCount.isLacking(info)) // the mode is promised for those that get receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (hints.operationFlagBits() & ~info.transmit().operationFlags()) == 0)
@@ -186,7 +186,7 @@ public final class Libfabric {
      * @throws FabricException if the provider refuses
      */
     public Fabric openFabric(FabricInfo info) {
-        Out out = FabricCalls.fi_fabric(info.handle(), info.provider());
+        Out out = FabricCalls.fi_fabric(FoundInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
         Fabric fabric = new Fabric(out.handle(), info);
         Leaks.opened(fabric);

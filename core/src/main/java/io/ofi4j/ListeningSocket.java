@@ -12,11 +12,11 @@ final class ListeningSocket {
 
     /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
     static void close(DomainList domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Out domain = domains.open(info.handle());
+        Out domain = domains.open(FoundInfo.of(info).handle());
         if (domain.status() != 0) {
             return;
         }
-        Out endpoint = DomainOps.fi_endpoint(domain.handle(), info.handle().takingOver(passiveEndpoint));
+        Out endpoint = DomainOps.fi_endpoint(domain.handle(), FoundInfo.of(info).handle().takingOver(passiveEndpoint));
         if (endpoint.status() == 0) {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
             FidOps.fi_close(endpoint.handle());

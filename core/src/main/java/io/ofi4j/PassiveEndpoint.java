@@ -45,13 +45,13 @@ public final class PassiveEndpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.maximumDataSize = EpOps.connectionDataSize(handle);
-        Quirks quirks = Quirks.of(info.identity());
+        Quirks quirks = FoundInfo.of(info).quirks();
         this.chosen = new ChosenAddress(info, quirks);
         this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        Out out = FabricOps.fi_passive_ep(fabric.handle(), info.handle());
+        Out out = FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle());
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);

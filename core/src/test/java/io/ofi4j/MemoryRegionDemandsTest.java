@@ -31,7 +31,7 @@ class MemoryRegionDemandsTest {
     private final Forged forged = new Forged(new byte[]{5, 6, 7, 8, 9, 10, 11, 12, 13});
 
     private static FabricInfo demanding(MemoryRegionMode mode) {
-        return new FabricInfo(Forged.demanding(TestProviders.info("shm").handle(), mode.bit()),
+        return new FoundInfo(Forged.demanding(FoundInfo.of(TestProviders.info("shm")).handle(), mode.bit()),
                 Libfabric.load().version());
     }
 
