@@ -1,10 +1,13 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.quirks.VectorView;
+import io.ofi4j.internal.quirks.PeerPlaces;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.ShmFiles;
-import io.ofi4j.internal.ShmRoom;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,16 +30,16 @@ public final class AddressVector implements AutoCloseable {
     private final Map<Long, Entry> sources = new HashMap<>();
     /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
-    private final ShmPlaces shmPlaces = new ShmPlaces();
-    private boolean closed;
+    /** Null where the provider's places need no care. */
+    private final PeerPlaces places;
+    private final VectorView view = new View();
+    private volatile boolean closed;
     /** Whether the provider has closed it, too. */
-    private volatile boolean gone;
+    private boolean gone;
 
     /**
      * An address that libfabric knows. It is told once, however often an address is inserted: providers differ in what the
-     * second insertion gives, and shm divides by a count of peers that a second removal has spoiled. Of shm it is also not
-     * removed with its last peer: what that peer has sent and this process has not worked off would lead into nowhere, and so
-     * would, on libfabric 1.x, the next insertion, which gets its place.
+     * second insertion gives, and some count their peers wrongly after a second removal.
      */
     static final class Entry {
         final long fabricAddress;
@@ -56,6 +59,36 @@ public final class AddressVector implements AutoCloseable {
         this.domain = domain;
         this.handle = handle;
         this.attributes = attributes;
+        this.places = domain.quirks.places();
+    }
+
+    /** What the provider's quirks see of it. */
+    private final class View implements VectorView {
+        @Override
+        public boolean knows(EndpointAddress address) {
+            synchronized (AddressVector.this) {
+                return entries.containsKey(address);
+            }
+        }
+
+        @Override
+        public boolean admitsCaller() {
+            return domain.guard.admits(Thread.currentThread());
+        }
+
+        @Override
+        public void forget(EndpointAddress address) {
+            AddressVector.this.forget(address);
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
+        }
+    }
+
+    VectorView view() {
+        return view;
     }
 
     /** {@return what it was opened with} */
@@ -83,8 +116,8 @@ public final class AddressVector implements AutoCloseable {
     /** @throws IllegalStateException if this vector is closed */
     synchronized void bind(Endpoint endpoint) {
         requireOpen();
-        if (endpoints.isEmpty()) {
-            shmPlaces.restart(entries.size());
+        if (places != null && endpoints.isEmpty()) {
+            places.restart(entries.size());
         }
         endpoints.add(endpoint);
     }
@@ -120,18 +153,7 @@ public final class AddressVector implements AutoCloseable {
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
         AddressFormats.require(domain.info(), address);
-        if (!ShmNeighbours.concerns(domain.info())) {
-            return insertHere(address);
-        }
-        return ShmNeighbours.OF_THIS_PROCESS.insert(address, () -> {
-            boolean isThere = requireThere(address);
-            Peer peer = insertHere(address);
-            if (!isThere) {
-                peer.await();
-            }
-            ShmWatch.OF_THIS_PROCESS.inserted(peer, address);
-            return peer;
-        });
+        return domain.quirks.insert(address, view, () -> insertHere(address), Peer::refuse);
     }
 
     private Peer insertHere(EndpointAddress address) {
@@ -148,50 +170,22 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
-    /**
-     * shm of libfabric 1.x gives the place of a peer that is not there to the next one, too, and waits for one that has ended.
-     *
-     * @return whether it is there
-     */
-    private boolean requireThere(EndpointAddress address) {
-        Entry entry = entries.get(address);
-        boolean isLost = entry != null && entry.latest != null && entry.latest.lost;
-        if (isLost || Libfabric.load().version().major() < 2 && !ShmFiles.isUsed(address.toBytes())) {
-            throw FabricException.of(-Errno.ENOENT, "fi_av_insert", provider());
-        }
-        return isThere(address);
-    }
-
-    /**
-     * Whether an endpoint of shm is ready; then its file has all of its room.
-     *
-     * @throws FabricException if there is none, or what has its name is no endpoint of this libfabric, at which the provider would end the JVM
-     */
-    boolean isThere(EndpointAddress address) {
-        boolean isReady = ShmFiles.isReady(address.toBytes()); // first: what comes after is looked at when something is sent
-        FabricException.check(ShmRoom.ofPeer(address.toBytes()), "fi_av_insert", provider());
-        return isReady;
-    }
-
     /** The one provider that shares vectors keeps a pointer into its table when it makes it larger. */
     private void requireRoom() {
         if (attributes.name().isPresent() && entries.size() >= attributes.count()) {
             throw new IllegalStateException("the " + attributes.count() + " places of the shared " + this
                     + " are taken: open it with a larger count");
         }
-        if (ShmNeighbours.concerns(domain.info())
-                && !shmPlaces.isNextSafe(ShmNeighbours.OF_THIS_PROCESS.countOthers(entries.keySet()))) {
-            throw new IllegalStateException("the " + ShmPlaces.COUNT + " places of " + this
-                    + " were given out, and shm takes the next peer for one that is gone: close the endpoints that are bound, or"
-                    + " open them with another vector");
+        if (places != null) {
+            places.requireNext(entries.keySet(), this);
         }
     }
 
     private long insertNatively(EndpointAddress address) {
-        shmPlaces.give();
+        give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
         if (!inserted.has(0)) {
-            throw FabricException.of(-inserted.error(0), "fi_av_insert", provider());
+            throw Status.exception(-inserted.error(0), "fi_av_insert", provider());
         }
         return inserted.addresses()[0];
     }
@@ -299,11 +293,10 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireHere(peer);
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
-        // ofi_rxd does not find the first address that it was told; shm of libfabric 2.x leaves out the address's prefix.
-        if (found.status() == -Errno.ENODATA || ShmNeighbours.concerns(domain.info())) {
+        if (found.status() == -Errno.ENODATA || domain.quirks.has(Fact.LOOKUP_INEXACT)) {
             return peer.entry.address;
         }
-        FabricException.check(found.status(), "fi_av_lookup", provider());
+        Status.check(found.status(), "fi_av_lookup", provider());
         return EndpointAddress.of(found.address(), domain.info().addressFormat());
     }
 
@@ -339,30 +332,18 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireHere(peer);
         peer.refuse();
-        if (!ShmNeighbours.concerns(domain.info()) && --peer.entry.peers == 0) {
+        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
             domain.queues.awaitPosts();
             removeNatively(peer.entry);
         }
     }
 
-    synchronized List<EndpointAddress> known() {
-        return List.copyOf(entries.keySet());
-    }
-
-    boolean isGone() {
-        return gone;
-    }
-
-    synchronized boolean knows(EndpointAddress address) {
-        return entries.containsKey(address);
-    }
-
     /**
-     * Makes libfabric forget an shm endpoint that is about to be closed, and that operations are refused to already. It may
-     * be known though nobody inserted it: shm takes in whoever sends something. Only a known one can be removed.
+     * Makes libfabric forget an endpoint that is about to be closed, and that operations are refused to already. It may be known
+     * though nobody inserted it: some providers take in whoever sends something. Only a known one can be removed.
      */
-    synchronized void forget(EndpointAddress address) {
-        if (closed) {
+    private synchronized void forget(EndpointAddress address) {
+        if (gone) {
             return;
         }
         Entry entry = entries.get(address);
@@ -370,7 +351,7 @@ public final class AddressVector implements AutoCloseable {
             removeNatively(entry);
             return;
         }
-        shmPlaces.give();
+        give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
         if (inserted.has(0)) {
             removeNatively(new Entry(address, inserted.addresses()[0]));
@@ -380,14 +361,19 @@ public final class AddressVector implements AutoCloseable {
     private void removeNatively(Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
-        shmPlaces.free();
+        if (places != null) {
+            places.free();
+        }
         if (attributes.isReadOnly()) { // it stays in the table that another process has
             return;
         }
-        int status = ShmNeighbours.concerns(domain.info())
-                ? ShmPlaces.remove(handle, entry)
-                : AvOps.fi_av_remove(handle, entry.fabricAddress);
-        FabricException.check(status, "fi_av_remove", provider());
+        Status.check(domain.quirks.removePeer(handle, entry.address, entry.fabricAddress), "fi_av_remove", provider());
+    }
+
+    private void give() {
+        if (places != null) {
+            places.give();
+        }
     }
 
     /**
@@ -423,19 +409,24 @@ public final class AddressVector implements AutoCloseable {
      * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            domain.checkThread();
+            endpoints.requireNone(this);
+            closed = true;
         }
-        domain.checkThread();
-        endpoints.requireNone(this);
-        closed = true;
         domain.forget(this);
-        ShmNeighbours.OF_THIS_PROCESS.closing(this);
-        int status = ShmWatch.OF_THIS_PROCESS.close(this, handle);
+        domain.quirks.vectorClosed(view); // outside the monitor: it may close endpoints of other domains
+        int status = domain.closes.close(this::closeNatively);
+        Status.check(status, "fi_close(address vector)", provider());
+    }
+
+    private synchronized int closeNatively() {
         gone = true;
-        ShmNeighbours.OF_THIS_PROCESS.closed(this);
-        FabricException.check(status, "fi_close(address vector)", provider());
+        return FidOps.fi_close(handle);
     }
 
     @Override

@@ -1,13 +1,12 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.Out;
 
 /** Opens address vectors, and refuses what a provider would misunderstand. */
 final class AddressVectors {
-    private static final int MAXIMUM_SHM_PEERS = 256;
-
     private AddressVectors() {
     }
 
@@ -16,20 +15,15 @@ final class AddressVectors {
         AddressVectorType type = type(info, attributes.type());
         requireShareable(info, attributes);
         Out out = DomainOps.fi_av_open(domain.handle(),
-                new DomainOps.VectorAttributes(type.value(), count(info, attributes.count()),
+                new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
                         attributes.isReadOnly()));
         if (out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
                     + ": bind an event queue to its endpoints, and connect them");
         }
-        FabricException.check(out.status(), "fi_av_open", info.provider());
+        Status.check(out.status(), "fi_av_open", info.provider());
         return new AddressVector(domain, out.handle(), attributes.type(type));
-    }
-
-    /** An expectation only, but shm refuses a vector that is expected to have more. */
-    private static long count(FabricInfo info, long expected) {
-        return ShmNeighbours.concerns(info) ? Math.min(expected, MAXIMUM_SHM_PEERS) : expected;
     }
 
     private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.Guard;
 import java.util.EnumMap;
 import java.util.List;
@@ -24,7 +25,7 @@ final class BoundCounters {
                 throw new UnsupportedOperationException("counting " + event + " needs Capability.RMA_EVENT, which "
                         + endpoint + " was opened without: ask for it in FabricHints, or for another provider");
             }
-            if (event.isRemote() && endpoint.info().provider().matches("net|tcp")) {
+            if (event.isRemote() && endpoint.quirks.has(Fact.COUNTS_DATA_WRITES_ONLY)) {
                 throw new UnsupportedOperationException("counting " + event + " is not offered for provider "
                         + endpoint.info().provider() + ": of peers' operations it counts only writes with data");
             }

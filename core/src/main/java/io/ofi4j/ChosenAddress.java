@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Handle;
@@ -15,10 +18,12 @@ final class ChosenAddress {
     private static final Pattern NAME = Pattern.compile("fi_(shm|ns)://[A-Za-z0-9_-][A-Za-z0-9._:-]{0,219}\0");
 
     private final FabricInfo info;
+    private final boolean isFixed;
     private EndpointAddress address;
 
-    ChosenAddress(FabricInfo info) {
+    ChosenAddress(FabricInfo info, Quirks quirks) {
         this.info = info;
+        this.isFixed = quirks.has(Fact.FIXED_ADDRESSES);
     }
 
     /**
@@ -31,22 +36,17 @@ final class ChosenAddress {
             throw new IllegalArgumentException("an endpoint of the provider " + info.provider()
                     + " is called what EndpointAddress.ofName gives, or what another was called");
         }
-        if (takesNone(info)) {
+        if (isFixed) {
             throw new UnsupportedOperationException("endpoints of the provider " + info.provider()
                     + " have an address from the start, and take no other: ask for it with FabricHints.source");
         }
         address = wanted;
     }
 
-    /** ofi_rxd's have their port by then; verbs would leave its event queue with what was freed, and end the process. */
-    private static boolean takesNone(FabricInfo info) {
-        return info.provider().contains("ofi_rxd") || info.provider().contains("verbs");
-    }
-
     /** Tells the provider, where an address was chosen. */
     void tell(Handle endpoint) {
         if (address != null) {
-            FabricException.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
+            Status.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
         }
     }
 

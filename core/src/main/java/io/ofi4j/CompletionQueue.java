@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.ContextSlab;
@@ -30,6 +33,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final Arena arena;
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final ReceivesForData dataReceives = new ReceivesForData();
+    private final QueueView view = new View();
     private final CompletionDelivery completions;
     private final CompletionWait waiting;
 
@@ -38,7 +42,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         boolean withSources = domain.info().capabilities().contains(Capability.SOURCE);
         int number = attributes.format().value();
         CqFormat format = withSources
-                ? CqFormat.withSources(number, handle.provider())
+                ? CqFormat.withSources(number, domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY))
                 : CqFormat.withoutSources(number);
         this.domain = domain;
         this.handle = handle;
@@ -67,6 +71,28 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             }
             throw t;
         }
+    }
+
+    /** What the provider's quirks see of it. */
+    private final class View implements QueueView {
+        @Override
+        public boolean admitsCaller() {
+            return guard.admitsAnyone(Thread.currentThread());
+        }
+
+        @Override
+        public void drain() {
+            CompletionQueue.this.drain();
+        }
+
+        @Override
+        public int inFlight() {
+            return CompletionQueue.this.inFlight();
+        }
+    }
+
+    QueueView view() {
+        return view;
     }
 
     Handle handle() {
@@ -330,12 +356,16 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** After an endpoint was closed: what it has not completed will never be, and is reported as canceled. */
-    void cancel(Endpoint endpoint) {
+    /**
+     * After an endpoint was closed: what it has not completed will never be, and is reported as canceled.
+     *
+     * @param isClosed whether the provider has closed it, and completes nothing of it any more
+     */
+    void cancel(Endpoint endpoint, boolean isClosed) {
         drain();
         guard.enterAsAnyone();
         try {
-            int count = completions.cancel(endpoint);
+            int count = completions.cancel(endpoint, isClosed);
             if (count > 0) {
                 waiting.wake();
             }
@@ -370,12 +400,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
         waiting.awaitNobodyInside();
         domain.forget(this);
+        int status = domain.closes.close(this::closeNatively);
+        Status.check(status, "fi_close(completion queue)", handle.provider());
+    }
+
+    private int closeNatively() {
         int status = FidOps.fi_close(handle);
         waiting.close();
         if (status == 0) { // contexts that a provider may still write to are better lost than freed
             arena.close();
         }
-        FabricException.check(status, "fi_close(completion queue)", handle.provider());
+        return status;
     }
 
     private static IllegalArgumentException badLimit(int limit) {

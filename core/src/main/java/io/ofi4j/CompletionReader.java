@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.CompletionRing;
@@ -42,6 +44,7 @@ class CompletionReader {
     private final CompletionQueue queue;
     private final Handle handle;
     private final CqFormat format;
+    private final boolean criticalReads;
     private final BoundEndpoints endpoints;
     private final ReceivesForData dataReceives;
     private CqOps[] batches;
@@ -50,8 +53,8 @@ class CompletionReader {
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /**
-     * Whether an endpoint was ever enabled. Before, there is nothing to read, and with COMPLETION tcp of libfabric 2.x ends the
-     * JVM at the try: its queues are prepared when their first endpoint is enabled.
+     * Whether an endpoint was ever enabled. Before, there is nothing to read, and where queues are domains of their own the provider
+     * ends the process at the try: they are prepared when their first endpoint is enabled.
      */
     private boolean isReadable;
     private volatile boolean closed;
@@ -66,9 +69,14 @@ class CompletionReader {
         this.format = format;
         this.endpoints = queue.endpoints();
         this.dataReceives = dataReceives;
-        this.first = new CqOps(handle, format, BATCH);
+        this.criticalReads = queue.domain().quirks.has(Fact.CRITICAL_POLLS);
+        this.first = newBatch();
         this.batches = new CqOps[]{first};
-        this.asideOps = new CqOps(handle, format, BATCH);
+        this.asideOps = newBatch();
+    }
+
+    private CqOps newBatch() {
+        return new CqOps(handle, format, BATCH, criticalReads);
     }
 
     void requireOpen() {
@@ -116,7 +124,7 @@ class CompletionReader {
             }
         }
         batches = Arrays.copyOf(batches, batches.length + 1);
-        batches[batches.length - 1] = new CqOps(handle, format, BATCH);
+        batches[batches.length - 1] = newBatch();
         return batches[batches.length - 1];
     }
 
@@ -236,10 +244,12 @@ class CompletionReader {
 
     private void putErrorAside(long status) {
         if (status != -Errno.EAVAIL) {
-            throw FabricException.of(status, "fi_cq_read", handle.provider());
+            throw Status.exception(status, "fi_cq_read", handle.provider());
         }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
-        if (entry != null && !dataReceives.own(entry.context())) {
+        if (entry != null && contexts.isAbandoned(entry.context())) {
+            contexts.release(entry.context());
+        } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
             putAside(CompletionError.of(complete(entry.context()), entry, handle.provider()));
         }
@@ -304,8 +314,10 @@ class CompletionReader {
     }
 
     /** What a closed endpoint has not completed is reported as canceled; how many operations that were. */
-    int cancel(Endpoint endpoint) {
-        long[] tokens = contexts.releaseEndpoint(endpoint.number);
+    int cancel(Endpoint endpoint, boolean isClosed) {
+        long[] tokens = isClosed
+                ? contexts.releaseEndpoint(endpoint.number)
+                : contexts.abandonEndpoint(endpoint.number);
         for (long token : tokens) {
             putAside(CompletionError.canceled(token, handle.provider()));
         }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.Guard;
@@ -16,6 +18,7 @@ final class CompletionWait {
     private final BlockingRead blocking;
     private final int threshold;
     private final boolean resetsByReading;
+    private final boolean goesStale;
 
     CompletionWait(CompletionQueue queue, CompletionReader reader, BlockingRead blocking, int threshold) {
         this.queue = queue;
@@ -24,7 +27,8 @@ final class CompletionWait {
         this.handle = queue.handle();
         this.blocking = blocking;
         this.threshold = threshold;
-        this.resetsByReading = handle.provider().equals("net");
+        this.resetsByReading = queue.domain().quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
+        this.goesStale = queue.domain().quirks.has(Fact.STALE_WAIT_OBJECTS);
     }
 
     /** Polls until it gives something, or time is over; what the last poll gave. */
@@ -101,20 +105,19 @@ final class CompletionWait {
         if (status == -Errno.EAGAIN) {
             return false;
         }
-        FabricException.check(status, "fi_trywait", handle.provider());
+        Status.check(status, "fi_trywait", handle.provider());
         if (reader.readAside()) { // not every provider looks
             return false;
         }
-        // net does not reset its descriptor in fi_trywait, only in fi_cq_sread
         return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
     }
 
     /**
-     * An endpoint is about to be closed, inside the guard. ofi_rxm leaves what it waited for in the wait object of its queue,
-     * and fi_trywait looks into it.
+     * An endpoint is about to be closed, inside the guard. What it has waited for may stay in the queue's wait object, where
+     * fi_trywait looks into it.
      */
     void closing() {
-        if (handle.provider().contains("ofi_rxm")) {
+        if (goesStale) {
             blocking.deafen();
         }
     }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.CmOps;
@@ -84,9 +86,10 @@ public final class Connection {
         ended(CmOps.fi_connect(handle, bytes, data), "fi_connect");
     }
 
-    /** The verbs provider connects to the destination that the endpoint was opened for, whatever address it is given. */
+    /** Some providers connect to the destination that the endpoint was opened for, whatever address they are given. */
     private void requireReachable(EndpointAddress address) {
-        if (Verbs.isConnected(endpoint.info()) && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+        if (endpoint.quirks.has(Fact.ONE_DESTINATION)
+                && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
             throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
                     + ": open an endpoint with FabricInfo.withDestination(address)");
         }
@@ -222,15 +225,15 @@ public final class Connection {
             return;
         }
         requireConnected();
-        if (endpoint.info().provider().equals("sockets")) {
+        if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             Event event = wasShutDown();
-            endpoint.closeEarly(); // its fi_shutdown leaves the number of a closed file, which fi_close closes again
+            endpoint.closeEarly();
             queue.tell(event);
             return;
         }
         int status = CmOps.fi_shutdown(handle);
         disconnect();
-        FabricException.check(status, "fi_shutdown", endpoint.info().provider());
+        Status.check(status, "fi_shutdown", endpoint.info().provider());
     }
 
     /**
@@ -255,7 +258,7 @@ public final class Connection {
         if (peerAddress == null) {
             requireConnected();
             CmOps.Name name = CmOps.fi_getpeer(handle);
-            FabricException.check(name.status(), "fi_getpeer", endpoint.info().provider());
+            Status.check(name.status(), "fi_getpeer", endpoint.info().provider());
             peerAddress = EndpointAddress.of(name.address());
         }
         return peerAddress;
@@ -291,8 +294,8 @@ public final class Connection {
     Event wasShutDown() {
         boolean byPeer = state == State.CONNECTED;
         disconnect();
-        if (byPeer && Verbs.isConnected(endpoint.info())) {
-            CmOps.fi_shutdown(handle); // the answer, without which the peer's end learns of it after half a minute
+        if (byPeer && endpoint.quirks.has(Fact.SHUTDOWN_NEEDS_ANSWER)) {
+            CmOps.fi_shutdown(handle);
         }
         return new Event.ShutDown(endpoint);
     }

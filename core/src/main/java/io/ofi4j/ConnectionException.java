@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import java.time.Duration;
 
@@ -55,7 +56,7 @@ public final class ConnectionException extends FabricException {
                     + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
                     Reason.REJECTED, data.clone());
         }
-        FabricException said = FabricException.of(-errno, operation, provider); // it may know the error's cause
+        FabricException said = Status.exception(-errno, operation, provider); // it may know the error's cause
         Reason reason = Reason.of(said.errno(), false);
         String who = reason == Reason.RESET ? " The peer, or something on the way, broke it off." : "";
         return new ConnectionException(said.getMessage() + who, operation, said.errno(), reason, data.clone());
@@ -63,7 +64,7 @@ public final class ConnectionException extends FabricException {
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
         String message = endpoint + " was not connected within " + Deadlines.text(deadline)
-                + ". Does the peer read its event queue, and accept?" + lackOfFiles(1);
+                + ". Does the peer read its event queue, and accept?" + Status.lackOfFiles(1);
         return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
     }
 

@@ -26,7 +26,8 @@ public final class ConnectionRequest implements AutoCloseable {
     private ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
-        this.info = new FabricInfo(handle.withoutRequest(passiveEndpoint.info().handle()), Libfabric.load().version());
+        this.info = new FabricInfo(handle.withoutRequest(passiveEndpoint.info().handle()),
+                passiveEndpoint.info().runtime());
         this.data = data;
     }
 

@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.CntrOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FidOps;
@@ -20,14 +23,16 @@ public final class Counter implements AutoCloseable {
     final Guard guard;
 
     /**
-     * Whether ofi_rxd or efa has opened a counter in this process: it puts its own fi_cntr_wait, which takes each endpoint for one of
-     * its own, into the table that providers share.
+     * Whether a provider has opened a counter in this process that puts its own fi_cntr_wait, which takes each endpoint for one of its
+     * own, into the table that providers share.
      */
-    private static volatile boolean waitIsReplaced;
+    private static volatile boolean isWaitSpoiled;
 
     private final Domain domain;
     private final Handle handle;
     private final CntrOps ops;
+    private final boolean hasOwnTable;
+    private final boolean goesStale;
     private final BlockingRead blocking;
     /** Whether fi_cntr_wait may be called; changed while nobody is in it. */
     private boolean blocks;
@@ -35,8 +40,8 @@ public final class Counter implements AutoCloseable {
     /** The count of errors that the application knows of. */
     private long knownErrors;
     /**
-     * Whether libfabric may be asked. With COMPLETION, tcp of libfabric 2.x ends the JVM at the try before an endpoint was
-     * enabled with it; until then what the application has added is all there is.
+     * Whether libfabric may be asked. Where queues are domains of their own, a counter has none before an endpoint was
+     * enabled with it, and the provider ends the process at the try; until then what the application has added is all there is.
      */
     private boolean isReadable;
     private long added;
@@ -49,9 +54,13 @@ public final class Counter implements AutoCloseable {
         this.domain = domain;
         this.handle = handle;
         this.guard = guard;
-        this.ops = new CntrOps(handle);
-        this.blocks = hasBlockingWait(handle.provider(), waitObject);
-        waitIsReplaced |= handle.provider().contains("ofi_rxd") || handle.provider().contains("efa");
+        Quirks quirks = domain.quirks;
+        this.ops = new CntrOps(handle, quirks.has(Fact.CRITICAL_POLLS));
+        this.hasOwnTable = quirks.has(Fact.OWN_COUNTER_TABLE);
+        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
+        this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
+                && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
+        isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
         this.blocking = new BlockingRead(null, "fi_cntr_wait");
         this.isReadable = !domain.hasQueuesOfTheirOwn();
     }
@@ -64,16 +73,6 @@ public final class Counter implements AutoCloseable {
             FidOps.fi_close(handle);
             throw t;
         }
-    }
-
-    /**
-     * Whether fi_cntr_wait does what it should: that of ofi_rxd may wait longer for its peers than it is told; shm yields, on
-     * libfabric 1.x without looking at the time; and that of sockets 1.x returns at once.
-     */
-    private static boolean hasBlockingWait(String provider, WaitObject object) {
-        boolean one = Libfabric.load().version().major() < 2;
-        return (object == WaitObject.FD || object == WaitObject.UNSPECIFIED) && !provider.contains("ofi_rxd")
-                && !provider.contains("shm") && !(one && provider.equals("sockets"));
     }
 
     Handle handle() {
@@ -121,11 +120,11 @@ public final class Counter implements AutoCloseable {
     }
 
     /**
-     * An endpoint that the provider knows to be bound is about to be closed; inside the guard, and alone. ofi_rxm leaves what it
-     * waited for in the wait object of its counter, and fi_cntr_wait looks into it.
+     * An endpoint that the provider knows to be bound is about to be closed; inside the guard, and alone. What it has waited for may
+     * stay in the counter's wait object, where fi_cntr_wait looks into it.
      */
     void closing() {
-        blocks &= !handle.provider().contains("ofi_rxm");
+        blocks &= !goesStale;
     }
 
     private long count() {
@@ -244,7 +243,7 @@ public final class Counter implements AutoCloseable {
                 case "fi_cntr_adderr" -> ops.fi_cntr_adderr(value);
                 default -> ops.fi_cntr_seterr(value);
             };
-            FabricException.check(status, call, handle.provider());
+            Status.check(status, call, handle.provider());
             note(call, value);
             knownErrors = call.equals("fi_cntr_seterr") ? value : knownErrors;
         } finally {
@@ -292,7 +291,7 @@ public final class Counter implements AutoCloseable {
     }
 
     private boolean blocks() {
-        return blocks && (!waitIsReplaced || handle.provider().equals("sockets")); // which has a table of its own
+        return blocks && (!isWaitSpoiled || hasOwnTable);
     }
 
     private boolean isReached(long threshold) {
@@ -359,8 +358,8 @@ public final class Counter implements AutoCloseable {
         }
         blocking.awaitNobodyInside();
         domain.forget(this);
-        int status = FidOps.fi_close(handle);
-        FabricException.check(status, "fi_close(counter)", handle.provider());
+        int status = domain.closes.close(() -> FidOps.fi_close(handle));
+        Status.check(status, "fi_close(counter)", handle.provider());
     }
 
     @Override

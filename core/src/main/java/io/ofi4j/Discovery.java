@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Remedies;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -48,13 +49,9 @@ final class Discovery {
     }
 
     private Optional<String> provider() {
-        return hints.provider()
-                .flatMap(name -> ask(asked.provider(name),
-                        () -> "No provider '" + name + "' can be used on this machine; " + libfabric + " has "
-                                + names(FabricInfo::provider) + "."
-                                + (name.contains("shm")
-                                        ? " It needs room in /dev/shm: 16 MB for each processor ('df /dev/shm')."
-                                        : "")));
+        return hints.provider().flatMap(
+                name -> ask(asked.provider(name), () -> "No provider '" + name + "' can be used on this machine; "
+                        + libfabric + " has " + names(FabricInfo::provider) + "." + Remedies.ofMissing(name)));
     }
 
     private Optional<String> domain() {

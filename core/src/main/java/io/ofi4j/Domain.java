@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Handle;
@@ -23,17 +26,23 @@ public final class Domain implements AutoCloseable {
     /** Whether a completion may be what a closed region waits for; written by {@link #regions}. */
     volatile boolean hasClosingRegions;
 
+    /** What is known of the provider. */
+    final Quirks quirks;
+    /** Closes what this domain has opened. */
+    final CloseOrder closes = new CloseOrder();
+
     private final Fabric fabric;
     private final Handle handle;
     private final FabricInfo info;
     private final Children children = Children.owned();
     private int lastNumber;
-    private boolean closed;
+    private volatile boolean closed;
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
         this.handle = handle;
         this.info = info;
+        this.quirks = Quirks.of(info.identity());
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? Guard.owned("DOMAIN") : Guard.exclusive();
         this.queues = new DomainQueues(this, guard);
         this.regions = new DomainRegions(this);
@@ -115,10 +124,13 @@ public final class Domain implements AutoCloseable {
         return adopt(queues.open(attributes));
     }
 
-    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own: tcp of libfabric 2.x. */
+    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own. */
     boolean hasQueuesOfTheirOwn() {
-        return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION
-                && info.endpoint().type() != EndpointType.MSG && Libfabric.load().version().major() >= 2;
+        return quirks.has(Fact.QUEUES_ARE_DOMAINS);
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     /**
@@ -159,8 +171,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs
      *         does, and the info has none
-     * @throws IllegalStateException if this domain is closed, or if its info names a port that an endpoint of this
-     *         process had with {@code udp;ofi_rxd}
+     * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public Endpoint openEndpoint() {
@@ -177,8 +188,7 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
      *         info has none
-     * @throws IllegalStateException if this domain is closed, or if the info names a port that an endpoint of this process had with
-     *         {@code udp;ofi_rxd}: its peers may still send there, and the provider ends a process that they do not expect
+     * @throws IllegalStateException if this domain is closed
      * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
@@ -422,9 +432,7 @@ public final class Domain implements AutoCloseable {
         children.remove(child);
         queues.forget(child);
         if (child instanceof Endpoint) {
-            synchronized (this) {
-                regions.endpointClosed();
-            }
+            closes.close(regions::endpointClosed);
         }
     }
 
@@ -453,13 +461,19 @@ public final class Domain implements AutoCloseable {
         checkThread();
         children.requireNone(this);
         closed = true;
-        SocketsWatch.OF_THIS_PROCESS.closed(info);
         fabric.forget(this);
-        FabricException late = regions.quarantine.close();
-        FabricException.check(fabric.domainList().close(handle), "fi_close(domain)", info.provider());
-        if (late != null) {
-            throw late;
+        if (closes.isHolding()) {
+            fabric.closes.hold(this);
         }
+        Status.check(closes.close(this::closeNatively), "fi_close(domain)", info.provider());
+        regions.quarantine.checkLate();
+    }
+
+    private int closeNatively() {
+        regions.quarantine.close();
+        int status = fabric.domainList().close(handle);
+        fabric.closes.release(this);
+        return status;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Guard;
 import io.ofi4j.internal.Out;
@@ -30,7 +31,7 @@ final class DomainQueues {
         // Room beside the operations of this process for what peers cause: their completion data.
         Out out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
-        FabricException.check(out.status(), "fi_cq_open", info.provider());
+        Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes, guard());
         queues.add(queue);
         return queue;
@@ -39,11 +40,11 @@ final class DomainQueues {
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
         Out out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
-        FabricException.check(out.status(), "fi_cntr_open", info.provider());
+        Status.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
     }
 
-    /** Where each queue becomes a domain of its own, tcp asks the one that it is opened in for its descriptor, and ends the JVM. */
+    /** A queue that becomes a domain of its own asks the one that it is opened in for its descriptor, and ends the process. */
     private void requireOffered(WaitObject object) {
         if (object != WaitObject.NONE && domain.hasQueuesOfTheirOwn()) {
             throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()

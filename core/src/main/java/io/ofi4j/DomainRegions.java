@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,10 +20,9 @@ final class DomainRegions {
 
     DomainRegions(Domain domain) {
         this.domain = domain;
-        boolean copiesInSoftware = !domain.info().provider().startsWith("verbs");
-        // shm of libfabric 2.x asks its object of a region, during a transfer, what kind of memory it is
-        boolean usesObjects = ShmNeighbours.concerns(domain.info()) && Libfabric.load().version().major() >= 2;
-        this.quarantine = new RegionQuarantine(copiesInSoftware, usesObjects);
+        Quirks quirks = Quirks.of(domain.info().identity());
+        this.quarantine = new RegionQuarantine(!quirks.has(Fact.CLOSED_REGIONS_ARE_UNTOUCHED),
+                quirks.has(Fact.CLOSED_REGIONS_ARE_READ));
     }
 
     /** Those that the provider ties to an endpoint. */
@@ -89,11 +90,19 @@ final class DomainRegions {
 
     /** Whether progress has something to do here. */
     private void noteWork() {
-        domain.hasClosingRegions = !closing.isEmpty() || quarantine.isHeld();
+        synchronized (quarantine) {
+            domain.hasClosingRegions = !closing.isEmpty() || quarantine.isHeld();
+        }
     }
 
-    void endpointClosed() {
-        quarantine.endpointClosed();
-        noteWork();
+    /** {@return 0} The provider has closed an endpoint. Any thread may call this. */
+    int endpointClosed() {
+        synchronized (quarantine) {
+            quarantine.endpointClosed();
+            if (quarantine.isHeld()) {
+                domain.hasClosingRegions = true;
+            }
+        }
+        return 0;
     }
 }

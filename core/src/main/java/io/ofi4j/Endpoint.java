@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.FidOps;
@@ -25,6 +27,8 @@ public final class Endpoint implements AutoCloseable {
     final Domain domain;
     final Handle handle;
     final int number;
+    /** What is known of the provider. */
+    final Quirks quirks;
 
     private final FabricInfo info;
     /** What is bound, and what the provider makes of it: of an alias, the original's. */
@@ -48,6 +52,7 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = number;
+        this.quirks = Quirks.of(info.identity());
         this.original = null;
         this.bindings = new EndpointBindings(this, handle, request);
         this.atProvider = new NativeEndpoint(this, handle, bindings);
@@ -59,6 +64,7 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = original.info;
         this.number = original.number;
+        this.quirks = original.quirks;
         this.original = original;
         this.bindings = original.bindings;
         this.atProvider = original.atProvider;
@@ -393,29 +399,27 @@ public final class Endpoint implements AutoCloseable {
         if (transmitQueue() != null) {
             refusePosts();
             transmitQueue().drain();
-            UnfinishedOperations.await(this);
+            CloseDrain.await(this);
         }
-        atProvider.takeLeave();
         int status = atProvider.close();
-        atProvider.forgetFile();
         bindings.release();
         domain.forget(this);
         RECORDER.closed(recording, this);
-        FabricException.check(status, "fi_close(endpoint)", info.provider());
+        Status.check(status, "fi_close(endpoint)", info.provider());
     }
 
     /** Closes what the provider has of a connection that has ended; operations in flight complete. */
     void closeEarly() {
         transmitQueue().drain();
-        UnfinishedOperations.await(this);
-        FabricException.check(atProvider.close(), "fi_close(endpoint)", info.provider());
+        CloseDrain.await(this);
+        Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
 
     private void closeAlias() {
         refusePosts();
         int status = FidOps.fi_close(handle);
         original.aliases.remove(this);
-        FabricException.check(status, "fi_close(alias)", info.provider());
+        Status.check(status, "fi_close(alias)", info.provider());
     }
 
     private void refusePosts() {

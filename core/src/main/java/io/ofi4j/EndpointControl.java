@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.EndpointOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
@@ -117,6 +118,6 @@ public final class EndpointControl {
     }
 
     private void check(long status, String call) {
-        FabricException.checkOffered(status, call, endpoint.info().provider());
+        Status.checkOffered(status, call, endpoint.info().provider());
     }
 }

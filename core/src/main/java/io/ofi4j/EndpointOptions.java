@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.EndpointOps;
 import io.ofi4j.internal.Errno;
 import java.util.Objects;
@@ -17,7 +19,7 @@ public final class EndpointOptions {
 
     EndpointOptions(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.needsEnabled = ShmNeighbours.concerns(endpoint.info());
+        this.needsEnabled = endpoint.quirks.has(Fact.OPTIONS_NEED_ENABLE);
     }
 
     /**
@@ -60,7 +62,7 @@ public final class EndpointOptions {
             throw new UnsupportedOperationException(
                     call + " of the option " + option + " is not offered by the provider " + provider());
         }
-        FabricException.check(status, call + "(" + option + ")", provider());
+        Status.check(status, call + "(" + option + ")", provider());
     }
 
     private String provider() {

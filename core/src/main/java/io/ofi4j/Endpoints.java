@@ -1,7 +1,8 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.DatagramFilter;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.InfoHandle;
@@ -18,8 +19,15 @@ final class Endpoints {
             throw new UnsupportedOperationException(
                     "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
         }
-        Verbs.requireDestination(info);
+        requireDestination(info);
         return open(domain, info, info.handle(), null);
+    }
+
+    private static void requireDestination(FabricInfo info) {
+        if (info.destinationAddress().isEmpty() && Quirks.of(info.identity()).has(Fact.ONE_DESTINATION)) {
+            throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
+                    + "ask for it with FabricHints.destination, or open the endpoint with FabricInfo.withDestination(address)");
+        }
     }
 
     static Endpoint open(Domain domain, ConnectionRequest request) {
@@ -36,25 +44,12 @@ final class Endpoints {
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
-        Handle endpoint = RetiredPorts.concerns(info)
-                ? openOfDatagrams(domain, info, handle)
-                : open(domain, info, handle);
-        return new Endpoint(domain, endpoint, info, domain.nextNumber(), request);
-    }
-
-    /** What comes to it is filtered before the provider takes anything from the socket. */
-    private static Handle openOfDatagrams(Domain domain, FabricInfo info, InfoHandle handle) {
-        Handle endpoint = RetiredPorts.OF_THIS_PROCESS.openElsewhere(info, () -> open(domain, info, handle));
-        CmOps.Name name = CmOps.fi_getname(endpoint);
-        if (name.status() == 0) {
-            DatagramFilter.attach(name.address());
-        }
-        return endpoint;
+        return new Endpoint(domain, open(domain, info, handle), info, domain.nextNumber(), request);
     }
 
     private static Handle open(Domain domain, FabricInfo info, InfoHandle handle) {
-        Out out = DomainOps.fi_endpoint(domain.handle(), Verbs.withReceives(info, handle));
-        FabricException.check(out.status(), "fi_endpoint", info.provider());
+        Out out = DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle));
+        Status.check(out.status(), "fi_endpoint", info.provider());
         return out.handle();
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.FabricCalls;
 import java.util.Optional;
 
@@ -37,6 +38,6 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
     public FabricException toException() {
         return endpoint.isPresent()
                 ? ConnectionException.of(errno, "connecting", provider, errorData)
-                : FabricException.of(-errno, "event", provider);
+                : Status.exception(-errno, "event", provider);
     }
 }

@@ -1,11 +1,13 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FabricOps;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.InfoHandle;
 import io.ofi4j.internal.Out;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -36,7 +38,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
     private final Children children = new Children();
-    /** shm of libfabric 1.x looks for events for ever. */
+    /** Whether fi_eq_sread returns in time. */
     private final boolean keepsTime;
     private boolean hasRetired;
     private boolean closed;
@@ -45,8 +47,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
-        this.reader = new EventReader(handle, fabric.domainList(), this::end);
-        this.keepsTime = !handle.provider().contains("shm");
+        this.reader = new EventReader(handle, fabric.domainList());
+        this.keepsTime = !Quirks.of(fabric.info().identity()).has(Fact.EVENT_WAIT_IGNORES_TIME);
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
@@ -57,7 +59,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             throw new UnsupportedOperationException(
                     "event queues with wait object YIELD are not offered by the provider " + fabricHandle.provider());
         }
-        FabricException.check(out.status(), "fi_eq_open", fabricHandle.provider());
+        Status.check(out.status(), "fi_eq_open", fabricHandle.provider());
         return new EventQueue(fabric, out.handle(), attributes);
     }
 
@@ -160,7 +162,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
                 throw new UnsupportedOperationException(
                         this + " was not opened for writing: ask for EventQueueAttributes.writable()");
             }
-            FabricException.check(reader.write(context, data), "fi_eq_write", handle.provider());
+            Status.check(reader.write(context, data), "fi_eq_write", handle.provider());
         } finally {
             lock.unlock();
         }
@@ -180,7 +182,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             requireOpen();
             requireDescriptor();
             FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
-            FabricException.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
+            Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
             return control.value();
         } finally {
             lock.unlock();
@@ -324,13 +326,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Of a request whose passive endpoint is closed. */
-    private void end(InfoHandle request) {
-        if (handle.provider().equals("sockets")) {
-            SocketsListener.end(fabric, request);
-        }
-    }
-
     /** Reads all that is there. */
     void drain() {
         lock.lock();
@@ -385,7 +380,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             lock.unlock();
         }
         fabric.forget(this);
-        FabricException.check(status, "fi_close(event queue)", handle.provider());
+        Status.check(status, "fi_close(event queue)", handle.provider());
     }
 
     @Override

@@ -1,10 +1,10 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.EqOps;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.InfoHandle;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -15,16 +15,13 @@ final class EventReader {
     private final EqOps ops;
     private final DomainList domainList;
     private final String provider;
-    private final Consumer<InfoHandle> unclaimed;
     private final Map<Long, Endpoint> endpoints = new HashMap<>();
     private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
 
-    /** @param unclaimed takes requests whose passive endpoint is closed */
-    EventReader(Handle queue, DomainList domainList, Consumer<InfoHandle> unclaimed) {
+    EventReader(Handle queue, DomainList domainList) {
         this.domainList = domainList;
         this.ops = new EqOps(queue);
         this.provider = queue.provider();
-        this.unclaimed = unclaimed;
     }
 
     void add(Endpoint endpoint, Handle object) {
@@ -65,7 +62,7 @@ final class EventReader {
 
     /** The event that was read; null where nobody is there any more whom it concerns. */
     private Event event(EqOps.Read read) {
-        FabricException.check(read.status(), "fi_eq_read", provider);
+        Status.check(read.status(), "fi_eq_read", provider);
         return switch (read.code()) {
             case FabricConstants.FI_NOTIFY -> new Event.Notification(ops.context(), ops.data());
             case FabricConstants.FI_CONNREQ -> requested(ops.connectionData(read.status()));
@@ -81,7 +78,7 @@ final class EventReader {
     private Event requested(byte[] data) {
         PassiveEndpoint passiveEndpoint = passiveEndpoints.get(ops.object());
         if (passiveEndpoint == null) {
-            unclaimed.accept(ops.info());
+            ops.info(); // freed when it is unreachable
             return null;
         }
         return ConnectionRequest.arrived(passiveEndpoint, ops.info(), data).map(Event.ConnectionRequested::new)

@@ -1,8 +1,9 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.OfiRxm;
 import io.ofi4j.internal.Out;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,6 +14,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * call anything here.
  */
 public final class Fabric implements AutoCloseable {
+    /** Closes what this fabric has opened. */
+    final CloseOrder closes = new CloseOrder();
+
     private final Handle handle;
     private final FabricInfo info;
     private final Children children = Children.owned();
@@ -59,14 +63,11 @@ public final class Fabric implements AutoCloseable {
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
-        Verbs.requireManualProgress(domainInfo);
-        FabricException.check(OfiRxm.prepare(domainInfo.provider(), domainInfo.domain().name()), "fi_domain",
-                domainInfo.provider());
+        Quirks.of(domainInfo.identity()).beforeDomain(domainInfo.identity());
         Out out = domainList.open(domainInfo.handle());
-        FabricException.check(out.status(), "fi_domain", domainInfo.provider());
+        Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
-        SocketsWatch.OF_THIS_PROCESS.opened(domainInfo);
         return domain;
     }
 
@@ -190,8 +191,12 @@ public final class Fabric implements AutoCloseable {
         children.requireNone(this);
         closed = true;
         Leaks.closed(this);
+        Status.check(closes.close(this::closeNatively), "fi_close(fabric)", info.provider());
+    }
+
+    private int closeNatively() {
         retired.close();
-        FabricException.check(FidOps.fi_close(handle), "fi_close(fabric)", info.provider());
+        return FidOps.fi_close(handle);
     }
 
     @Override

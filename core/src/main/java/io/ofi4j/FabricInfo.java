@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.Attributes;
 import io.ofi4j.internal.InfoHandle;
 import java.util.Optional;
@@ -30,6 +31,16 @@ public final class FabricInfo {
 
     InfoHandle handle() {
         return handle;
+    }
+
+    Version runtime() {
+        return runtime;
+    }
+
+    /** What quirks are chosen by. */
+    Provider identity() {
+        return new Provider(provider(), runtime, endpoint.type(), domain.threading(), domain.dataProgress(),
+                domain.name(), handle.deviceVendor());
     }
 
     /** {@return the provider's name, such as {@code shm} or {@code tcp;ofi_rxm}} */

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import java.time.Duration;
 
@@ -8,7 +9,7 @@ public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 
     FabricTimeoutException(String operation, Duration deadline, String why) {
-        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why + lackOfFiles(1),
+        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why + Status.lackOfFiles(1),
                 operation, Errno.ETIMEDOUT);
     }
 }

@@ -114,12 +114,12 @@ final class FlightRecorder extends Recorder {
     }
 
     @Override
-    void failed(FabricException exception) {
+    void failed(String operation, int errno, String message) {
         FlightEvents.CallFailed event = new FlightEvents.CallFailed();
         if (event.shouldCommit()) {
-            event.operation = exception.operation();
-            event.errno = exception.errno();
-            event.message = exception.getMessage();
+            event.operation = operation;
+            event.errno = errno;
+            event.message = message;
             event.commit();
         }
     }

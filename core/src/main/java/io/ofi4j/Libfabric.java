@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricCalls;
 import io.ofi4j.internal.FabricConstants;
@@ -44,6 +46,7 @@ public final class Libfabric {
      */
     public static Libfabric load() {
         loadNative(Map.of());
+        Quirks.requireKnownNames();
         return Holder.INSTANCE;
     }
 
@@ -93,7 +96,7 @@ public final class Libfabric {
     public List<FabricInfo> info(FabricHints hints) {
         FabricCalls.Found found = find(hints);
         if (found.status() != -Errno.ENODATA) {
-            FabricException.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
+            Status.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
         }
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
@@ -114,6 +117,7 @@ public final class Libfabric {
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> new FabricInfo(handle, version))
+                .filter(info -> !DataReceiveCount.isLacking(info)) // the mode is promised for those that get receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (hints.operationFlagBits() & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
@@ -183,7 +187,7 @@ public final class Libfabric {
      */
     public Fabric openFabric(FabricInfo info) {
         Out out = FabricCalls.fi_fabric(info.handle(), info.provider());
-        FabricException.check(out.status(), "fi_fabric", info.provider());
+        Status.check(out.status(), "fi_fabric", info.provider());
         Fabric fabric = new Fabric(out.handle(), info);
         Leaks.opened(fabric);
         return fabric;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.MrOps;
 
 /**
@@ -17,7 +18,7 @@ public final class MappedKey implements AutoCloseable {
 
     static MappedKey of(Domain domain, RawKey key) {
         MrOps.Mapped mapped = MrOps.fi_mr_map_raw(domain.handle(), key.base(), key.key());
-        FabricException.checkOffered(mapped.status(), "fi_mr_map_raw", domain.info().provider());
+        Status.checkOffered(mapped.status(), "fi_mr_map_raw", domain.info().provider());
         return new MappedKey(domain, key.withKey(mapped.key()));
     }
 
@@ -41,7 +42,7 @@ public final class MappedKey implements AutoCloseable {
             }
             closed = true;
             domain.forget(this);
-            FabricException.check(MrOps.fi_mr_unmap_key(domain.handle(), remote.key()), "fi_mr_unmap_key",
+            Status.check(MrOps.fi_mr_unmap_key(domain.handle(), remote.key()), "fi_mr_unmap_key",
                     domain.info().provider());
         }
     }

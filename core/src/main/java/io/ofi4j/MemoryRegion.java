@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.Recorder.RECORDER;
 
 import io.ofi4j.internal.FidOps;
@@ -189,7 +190,7 @@ public final class MemoryRegion implements AutoCloseable {
         synchronized (domain) {
             requireOpen();
             MrOps.Raw raw = MrOps.fi_mr_raw_attr(handle);
-            FabricException.checkOffered(raw.status(), "fi_mr_raw_attr", handle.provider());
+            Status.checkOffered(raw.status(), "fi_mr_raw_attr", handle.provider());
             return new RawKey(raw.base(), length(), accessBits & Access.REMOTE, raw.key());
         }
     }
@@ -227,7 +228,7 @@ public final class MemoryRegion implements AutoCloseable {
             if (!parts.stream().allMatch(MemoryRegion::isMemoryAlive)) {
                 throw new IllegalStateException("the arena of this region's memory is closed");
             }
-            FabricException.checkOffered(MrOps.fi_mr_refresh(handle, ranges), "fi_mr_refresh", handle.provider());
+            Status.checkOffered(MrOps.fi_mr_refresh(handle, ranges), "fi_mr_refresh", handle.provider());
         }
     }
 
@@ -314,7 +315,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     private void checkClosed() {
-        FabricException.check(closeStatus, "fi_close(memory region)", handle.provider());
+        Status.check(closeStatus, "fi_close(memory region)", handle.provider());
     }
 
     /** No longer open. */

@@ -22,7 +22,7 @@ public enum MemoryRegionMode {
     PROV_KEY(1 << 6, true),
     /** The provider must be told of the pages behind a region. It is when one is registered; then {@link MemoryRegion#refresh}. */
     MMU_NOTIFY(1 << 7, true),
-    /** Regions that count remote accesses are bound and enabled. No region of this release counts. */
+    /** Regions that count remote accesses are bound to a counter and enabled; see {@link MemoryRegionAttributes#countedBy}. */
     RMA_EVENT(1 << 8, true),
     /** Regions belong to one endpoint: the domain's first, or the one named; they are closed before it. */
     ENDPOINT(1 << 9, true),

@@ -1,5 +1,10 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.VectorView;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
@@ -8,10 +13,6 @@ import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.Out;
 import io.ofi4j.internal.RmaOps;
-import io.ofi4j.internal.RxdRmaOps;
-import io.ofi4j.internal.ShmFiles;
-import io.ofi4j.internal.ShmRoom;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 
@@ -19,19 +20,22 @@ import java.util.List;
  * An endpoint as its provider has it: bound and enabled in one go, and closed once, in the ways that no provider ends the JVM at;
  * fi_endpoint(3). Its state is the endpoint's, and used under that one's monitor.
  */
-final class NativeEndpoint {
+final class NativeEndpoint implements EndpointView {
     private final Endpoint endpoint;
     private final Domain domain;
     private final Handle handle;
     private final FabricInfo info;
     private final EndpointBindings bindings;
     private final ChosenAddress chosen;
+    /** How many receives it posts for peers' writes with data. */
+    private final int receives;
     private EndpointAddress address;
     /** Whether the provider knows a vector of this endpoint. */
     private boolean hasVector;
     private Handle writeCounter;
-    private Path shmFile;
     private boolean enabled;
+    /** Whether its provider's quirks know of it. */
+    private boolean isKnown;
     private boolean closed;
 
     NativeEndpoint(Endpoint endpoint, Handle handle, EndpointBindings bindings) {
@@ -40,7 +44,23 @@ final class NativeEndpoint {
         this.handle = handle;
         this.info = endpoint.info();
         this.bindings = bindings;
-        this.chosen = new ChosenAddress(info);
+        this.chosen = new ChosenAddress(info, endpoint.quirks);
+        this.receives = DataReceiveCount.of(info);
+    }
+
+    @Override
+    public Handle handle() {
+        return handle;
+    }
+
+    @Override
+    public VectorView vector() {
+        return bindings.vector().view();
+    }
+
+    @Override
+    public List<QueueView> queues() {
+        return bindings.queues().stream().map(CompletionQueue::view).toList();
     }
 
     /** @throws IllegalStateException if it has an address already */
@@ -74,21 +94,14 @@ final class NativeEndpoint {
         }
         requireFit();
         chosen.tell(handle);
-        try (ShmRoom room = takeRoom()) {
-            domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                    () -> bindings.counters.undisturbed(() -> bindAndEnable(room)));
-        }
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
+                () -> bindings.counters.undisturbed(this::bindAndEnable));
         if (bindings.isOfConnection()) {
             return; // it gets its address as it is connected
         }
         address = nativeAddress();
-        if (ShmNeighbours.concerns(info)) {
-            shmFile = ShmFiles.remember(address.toBytes()).orElse(null);
-            ShmNeighbours.OF_THIS_PROCESS.opened(endpoint);
-            if (shmFile != null) {
-                ShmWatch.OF_THIS_PROCESS.opened(shmFile);
-            }
-        }
+        endpoint.quirks.enabled(this);
+        isKnown = true;
         synchronized (domain) {
             domain.regions.ofEndpoints().enabled(endpoint);
         }
@@ -104,47 +117,33 @@ final class NativeEndpoint {
             bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);
         }
-        receiveQueue.requireRoomForReceives(endpoint, Verbs.receives(info));
+        receiveQueue.requireRoomForReceives(endpoint, receives);
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
     }
 
-    /** Of an endpoint of shm; null for others. Where there is a file of its name already, whatever that is, shm would look into it. */
-    private ShmRoom takeRoom() {
-        if (!ShmNeighbours.concerns(info)) {
-            return null;
-        }
-        ShmRoom room = ShmRoom.take(nativeAddress().toBytes(), info.transmit().size(), info.receive().size());
-        if (room.status() == -Errno.EADDRINUSE) {
-            throw new FabricException(
-                    "fi_enable failed on provider " + info.provider() + ": the name is taken by " + room.file()
-                            + ". Another endpoint has it, or a file is in the way: choose another name.",
-                    "fi_enable", Errno.EADDRINUSE);
-        }
-        FabricException.check(room.status(), "fi_enable", info.provider());
-        return room;
-    }
-
     /**
-     * In one go: shm's insertions and rxm's texts of errors visit every endpoint that is bound, and end the JVM at one that is
-     * not enabled.
+     * In one go: insertions and texts of errors may visit every endpoint that is bound, and some providers end the process at one that
+     * is not enabled.
      */
-    private void bindAndEnable(ShmRoom room) {
+    private void bindAndEnable() {
         bindAll();
-        int status = FidOps.fi_enable(handle);
-        if (status == 0 && room != null) {
-            status = room.complete();
+        int status = -Errno.EIO;
+        try {
+            status = endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
+                    () -> FidOps.fi_enable(handle));
+        } finally {
+            if (status < 0 && hasVector) { // before the queue is polled, which may look for what the endpoint did not get
+                closed = true;
+                closeBound();
+                closeWriteCounter();
+            }
         }
-        if (status < 0 && hasVector) { // before the queue is polled: ofi_rxm looks for its own queue, which it did not get
-            closed = true;
-            closeBound();
-            closeWriteCounter();
-        }
-        FabricException.check(status, "fi_enable", info.provider());
+        Status.check(status, "fi_enable", info.provider());
         enabled = true;
         bindings.queues().forEach(CompletionQueue::enabled);
         bindings.counters.enabled(bindings.transmitQueue());
-        if (Verbs.receives(info) > 0) {
-            bindings.receiveQueue().dataReceives().post(endpoint, handle, Verbs.receives(info));
+        if (receives > 0) {
+            bindings.receiveQueue().dataReceives().post(endpoint, handle, receives);
         }
     }
 
@@ -155,7 +154,7 @@ final class NativeEndpoint {
             bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
             hasVector = true;
         }
-        // ofi_rxd takes the first for whether there are descriptors, and where it has none adds the process's standard input
+        // some take the first for whether there are descriptors, and where it has none add the process's standard input
         List<CompletionQueue> queues = bindings.queues().stream()
                 .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
         for (CompletionQueue queue : queues) {
@@ -164,28 +163,24 @@ final class NativeEndpoint {
             bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
         }
         bindings.counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
-        if (info.provider().contains("ofi_rxm") && !bindings.counters.has(CounterEvent.WRITE)) {
+        if (endpoint.quirks.has(Fact.NEEDS_WRITE_COUNTER) && !bindings.counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
     }
 
-    /**
-     * With a counter of writes, ofi_rxm gives an inject a context of its own. Otherwise tcp reports one that has failed, such
-     * as to a peer that has ended, with none, and rxm_handle_comp_error ends the JVM.
-     */
     private void bindWriteCounter() {
         Out counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
-        FabricException.check(counter.status(), "fi_cntr_open", info.provider());
+        Status.check(counter.status(), "fi_cntr_open", info.provider());
         writeCounter = counter.handle();
         bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
     }
 
     private void bind(Handle other, long flags, String operation) {
-        FabricException.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
+        Status.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
     }
 
-    /** Where peers reach it, once it is enabled. */
-    EndpointAddress address() {
+    @Override
+    public EndpointAddress address() {
         synchronized (endpoint) {
             if (bindings.isOfConnection() && !closed) {
                 address = nativeAddress();
@@ -199,7 +194,7 @@ final class NativeEndpoint {
 
     private EndpointAddress nativeAddress() {
         CmOps.Name name = CmOps.fi_getname(handle);
-        FabricException.check(name.status(), "fi_getname", info.provider());
+        Status.check(name.status(), "fi_getname", info.provider());
         return addressOf(name);
     }
 
@@ -209,23 +204,7 @@ final class NativeEndpoint {
 
     /** The transfers of this endpoint, through its own handle or an alias'. */
     RmaOps rmaOps(Handle through) {
-        return RetiredPorts.concerns(info)
-                ? new RxdRmaOps(through, info.transmit().injectSize(),
-                        () -> bindings.transmitQueue().contexts.inFlightOfEndpoint(endpoint.number))
-                : new RmaOps(through);
-    }
-
-    /** Takes leave of other endpoints, which posts nothing any more: of those that providers would let look into freed memory. */
-    void takeLeave() {
-        if (address != null && ShmNeighbours.concerns(info)) {
-            ShmNeighbours.OF_THIS_PROCESS.beforeClose(endpoint, shmFile);
-        }
-        if (hasVector && address != null && NetConnections.concern(info)) {
-            NetConnections.end(endpoint);
-        }
-        if (address != null && RetiredPorts.concerns(info)) {
-            RetiredPorts.OF_THIS_PROCESS.add(address);
-        }
+        return new RmaOps(through, endpoint.quirks.has(Fact.CRITICAL_POSTS));
     }
 
     /** Closes it once; operations in flight are canceled. */
@@ -240,23 +219,42 @@ final class NativeEndpoint {
             }
             closed = true;
         }
+        boolean isNow = !isKnown || endpoint.quirks.beforeClose(this);
         if (enabled) {
             bindings.queues().forEach(queue -> queue.endpoints().disabled());
         }
         synchronized (domain) {
             domain.regions.ofEndpoints().closing(endpoint);
         }
-        int status = closeHandle();
-        if (status == 0) {
-            closeWriteCounter();
+        int status = 0;
+        if (isNow) {
+            status = closeHandle();
+            if (status == 0) {
+                closeWriteCounter();
+            }
+        } else {
+            domain.closes.hold(this);
         }
         if (bindings.transmitQueue() != null) {
-            bindings.transmitQueue().cancel(endpoint);
+            bindings.transmitQueue().cancel(endpoint, isNow);
         }
-        if (enabled && Verbs.receives(info) > 0 && status == 0) {
+        if (enabled && receives > 0 && status == 0) {
             bindings.receiveQueue().forgetReceives(endpoint);
         }
         return status;
+    }
+
+    /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
+    @Override
+    public void closeNow() {
+        domain.closes.due(this, () -> {
+            FidOps.fi_close(handle); // nobody is there any more to tell of a failure
+            closeWriteCounter();
+            endpoint.quirks.closed(this);
+        });
+        if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) {
+            domain.closes.runDue();
+        }
     }
 
     private int closeHandle() {
@@ -265,9 +263,12 @@ final class NativeEndpoint {
             bindings.requireConnection().endpointClosed();
             return status;
         }
-        return hasVector
-                ? closeUndisturbed()
-                : bindings.isOfConnection() ? FidOps.fi_close(handle) : closeWithoutVector();
+        if (hasVector) {
+            return closeUndisturbed();
+        }
+        return endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && !bindings.isOfConnection()
+                ? closeWithoutVector()
+                : FidOps.fi_close(handle);
     }
 
     private void closeWriteCounter() {
@@ -276,7 +277,7 @@ final class NativeEndpoint {
         }
     }
 
-    /** ofi_rxm and ofi_rxd make progress on an endpoint while they close it, and end the JVM at what is gone of it already. */
+    /** While nobody makes progress: some providers do while they close an endpoint, and meet what is gone of it already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
@@ -287,19 +288,16 @@ final class NativeEndpoint {
     private int closeBound() {
         bindings.queues().forEach(CompletionQueue::closing);
         bindings.counters.closing();
-        if (shmFile != null) {
-            ShmWatch.OF_THIS_PROCESS.closing(shmFile);
+        int status = FidOps.fi_close(handle);
+        if (isKnown) {
+            endpoint.quirks.closed(this);
         }
-        return FidOps.fi_close(handle);
+        return status;
     }
 
-    /**
-     * ofi_rxm and net of libfabric 1.x look into the vector when they close, and end the JVM where there is none; so does tcp of
-     * libfabric 2.x with COMPLETION at an endpoint that was not enabled.
-     */
     private int closeWithoutVector() {
         Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
-        FabricException.check(none.status(), "fi_av_open", info.provider());
+        Status.check(none.status(), "fi_av_open", info.provider());
         FidOps.fi_bind(handle, none.handle(), 0);
         int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
         FidOps.fi_close(none.handle());
@@ -309,18 +307,11 @@ final class NativeEndpoint {
     private int enableAndClose() {
         Out queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
                 -1);
-        FabricException.check(queue.status(), "fi_cq_open", info.provider());
+        Status.check(queue.status(), "fi_cq_open", info.provider());
         FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
         FidOps.fi_enable(handle);
         int status = FidOps.fi_close(handle);
         FidOps.fi_close(queue.handle());
         return status;
-    }
-
-    /** What it has left in the file system is gone. */
-    void forgetFile() {
-        if (shmFile != null) {
-            ShmFiles.forget(shmFile);
-        }
     }
 }

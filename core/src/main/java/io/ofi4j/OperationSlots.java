@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.ContextSlab;
 import io.ofi4j.internal.FabricConstants;
 
@@ -13,7 +14,7 @@ final class OperationSlots {
     private final CompletionQueue queue;
     /** Of operations without flags of their own. */
     private final long defaultFlags;
-    /** shm of libfabric 1.x cuts a write that is to be delivered into pieces, and one of no bytes into none. */
+    /** Whether a write of no bytes that is to be delivered never completes. */
     private final boolean emptyDeliveriesHang;
 
     OperationSlots(Endpoint endpoint, TransferChecks checks) {
@@ -21,7 +22,7 @@ final class OperationSlots {
         this.checks = checks;
         this.queue = endpoint.transmitQueue();
         this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.emptyDeliveriesHang = ShmWatch.concerns(endpoint.info());
+        this.emptyDeliveriesHang = endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG);
     }
 
     /** The endpoint's number, which says whether operations with such flags give an entry. */
@@ -35,9 +36,9 @@ final class OperationSlots {
         return checks.isRefused(status, operation);
     }
 
-    /** Whether reads of no bytes never complete, as with the utility provider ofi_rxd; then that is done here. */
+    /** Whether reads of no bytes never complete; then that is done here. */
     boolean emptyReadsHang() {
-        return endpoint.info().provider().contains("ofi_rxd");
+        return endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
     /** As {@link #requireEmptyWriteCompletes(long)}, of a write without flags of its own. */
@@ -49,8 +50,8 @@ final class OperationSlots {
     void requireEmptyWriteCompletes(long flags) {
         if (emptyDeliveriesHang && (flags & OperationFlag.DELIVERY_COMPLETE.bit()) != 0) {
             throw new UnsupportedOperationException(
-                    "a write of no bytes with DELIVERY_COMPLETE never completes over shm of"
-                            + " libfabric 1.x: leave the flag or the write out, or install libfabric 2");
+                    "a write of no bytes with DELIVERY_COMPLETE never completes over " + endpoint.info().provider()
+                            + " of this libfabric: leave the flag or the write out, or install libfabric 2");
         }
     }
 

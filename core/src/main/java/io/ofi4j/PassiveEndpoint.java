@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.CmOps;
 import io.ofi4j.internal.EpOps;
 import io.ofi4j.internal.Errno;
@@ -30,6 +33,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final FabricInfo info;
     private final int maximumDataSize;
     private final ChosenAddress chosen;
+    /** Whether the provider looks into it after its close, so that it is freed with the fabric. */
+    private final boolean staysAfterClose;
     private final Set<ConnectionRequest> requests = new LinkedHashSet<>();
     private EventQueue queue;
     private boolean listening;
@@ -40,12 +45,14 @@ public final class PassiveEndpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.maximumDataSize = EpOps.connectionDataSize(handle);
-        this.chosen = new ChosenAddress(info);
+        Quirks quirks = Quirks.of(info.identity());
+        this.chosen = new ChosenAddress(info, quirks);
+        this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
         Out out = FabricOps.fi_passive_ep(fabric.handle(), info.handle());
-        FabricException.check(out.status(), "fi_passive_ep", info.provider());
+        Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);
         return endpoint;
@@ -82,7 +89,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         int status = FidOps.fi_bind(handle, events.handle(), 0);
         if (status != 0) {
             events.closing(this, handle, false, () -> 0);
-            throw FabricException.of(status, "fi_pep_bind", info.provider());
+            throw Status.exception(status, "fi_pep_bind", info.provider());
         }
         queue = events;
         return this;
@@ -110,7 +117,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
             throw new UnsupportedOperationException("a backlog is not offered by the provider " + info.provider());
         }
-        FabricException.check(status, "fi_control(FI_BACKLOG)", info.provider());
+        Status.check(status, "fi_control(FI_BACKLOG)", info.provider());
         return this;
     }
 
@@ -149,7 +156,7 @@ public final class PassiveEndpoint implements AutoCloseable {
                     : this + " listens already");
         }
         chosen.tell(handle);
-        FabricException.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
+        Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
         listening = true;
         return this;
     }
@@ -166,7 +173,7 @@ public final class PassiveEndpoint implements AutoCloseable {
             throw new IllegalStateException("let " + this + " listen first: it may have no address before");
         }
         CmOps.Name name = CmOps.fi_getname(handle);
-        FabricException.check(name.status(), "fi_getname", info.provider());
+        Status.check(name.status(), "fi_getname", info.provider());
         return EndpointAddress.of(name.address());
     }
 
@@ -189,22 +196,18 @@ public final class PassiveEndpoint implements AutoCloseable {
     /** Rejects a request that is over, while its provider's endpoint is there. */
     void reject(ConnectionRequest request, byte[] reason) {
         forget(request);
-        FabricException.check(CmOps.fi_reject(handle, request.identity(), reason), "fi_reject", info.provider());
+        Status.check(CmOps.fi_reject(handle, request.identity(), reason), "fi_reject", info.provider());
     }
 
     /**
      * Rejects a request that no endpoint could be opened for, or whose endpoint was closed without accepting. Closing that has
-     * ended the connection, and with all but the tcp provider and its kin freed what the request was known by.
+     * ended the connection, and mostly freed what the request was known by.
      */
     void abandon(ConnectionRequest request, boolean owned) {
         forget(request);
-        if (!owned || isKinOfTcp()) {
+        if (!owned || staysAfterClose) {
             CmOps.fi_reject(handle, request.identity(), new byte[0]);
         }
-    }
-
-    boolean isKinOfTcp() {
-        return info.provider().equals("tcp") || info.provider().equals("net");
     }
 
     private void requireOpen() {
@@ -226,29 +229,17 @@ public final class PassiveEndpoint implements AutoCloseable {
             finish(closeOnce() ? FidOps.fi_close(handle) : 0);
             return;
         }
-        boolean retires = listening && isKinOfTcp();
+        boolean retires = listening && staysAfterClose;
         finish(queue.closing(this, handle, retires, () -> {
             if (listening && !isClosed()) {
-                catchUp();
                 queue.drain();
             }
             if (!closeOnce()) {
                 return 0;
             }
             rejectAll();
-            catchUp();
             return retires ? retire() : FidOps.fi_close(handle);
         }));
-    }
-
-    /** Before anything else: nobody hears of what the sockets provider has still to do when it is closed. */
-    private void catchUp() {
-        if (listening && info.provider().equals("sockets")) {
-            CmOps.Name name = CmOps.fi_getname(handle);
-            if (name.status() == 0) {
-                SocketsListener.catchUp(EndpointAddress.of(name.address()));
-            }
-        }
     }
 
     private synchronized boolean isClosed() {
@@ -280,8 +271,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * The tcp provider and its kin take up connections that have not said yet what they want, and look into the passive endpoint
-     * when they do, be it freed or not. So it only stops listening now, and is freed with the fabric.
+     * Some providers take up connections that have not said yet what they want, and look into the passive endpoint when they do, be it
+     * freed or not. So it only stops listening now, and is freed with the fabric.
      */
     private int retire() {
         ListeningSocket.close(fabric, handle, queue.handle(), info);
@@ -292,7 +283,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private void finish(int status) {
         OPEN.remove(this);
         fabric.forget(this);
-        FabricException.check(status, "fi_close(passive endpoint)", info.provider());
+        Status.check(status, "fi_close(passive endpoint)", info.provider());
     }
 
     @Override

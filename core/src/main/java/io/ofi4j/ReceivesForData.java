@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.DataReceives;
 import io.ofi4j.internal.Handle;
 import java.lang.foreign.Arena;
@@ -17,7 +18,8 @@ final class ReceivesForData {
     /** Posts those of an endpoint that was just enabled. */
     void post(Endpoint endpoint, Handle handle, int count) {
         Arena memory = Arena.ofShared();
-        all.add(new Posted(endpoint, new DataReceives(memory, handle, count), count, memory));
+        all.add(new Posted(endpoint, new DataReceives(memory, handle, count, endpoint.quirks.has(Fact.CRITICAL_POSTS)),
+                count, memory));
         posted += count;
     }
 

@@ -56,7 +56,7 @@ class Recorder {
     void failed(CompletionError error) {
     }
 
-    void failed(FabricException exception) {
+    void failed(String operation, int errno, String message) {
     }
 
     Object posting() {

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
@@ -22,7 +23,7 @@ final class RegionDemands {
     /** Binds and enables the region, now, or when the endpoint is enabled that it is tied to. */
     void meet(Optional<Counter> counter, Optional<Endpoint> endpoint) {
         if (counter.isPresent()) {
-            FabricException.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", provider);
+            Status.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", provider);
             counter.get().bind(region);
         }
         try {
@@ -39,22 +40,22 @@ final class RegionDemands {
             return;
         }
         if (isCounted && has(MemoryRegionMode.RMA_EVENT)) {
-            FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
+            Status.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
         }
         becomeUsable();
     }
 
     /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
     void bindTo(Endpoint endpoint) {
-        FabricException.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", provider);
-        FabricException.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
+        Status.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", provider);
+        Status.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
         becomeUsable();
     }
 
     private void becomeUsable() {
         if (has(MemoryRegionMode.MMU_NOTIFY)) {
             region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
-            FabricException.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", provider);
+            Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", provider);
         }
         region.usable(MrOps.fi_mr_desc(handle), has(MemoryRegionMode.RAW) ? null : remote());
     }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
 import io.ofi4j.internal.FidOps;
@@ -171,7 +172,7 @@ final class Registration {
             long key = wanted.requestedKey().getAsLong();
             domain.regions.quarantine.freeKey(key);
             out = register(key, flags);
-            FabricException.check(out.status(), call.operation, provider);
+            Status.check(out.status(), call.operation, provider);
             requireSameKey(out.handle(), key);
             return out.handle();
         }
@@ -181,7 +182,7 @@ final class Registration {
                 break;
             }
         }
-        FabricException.check(out.status(), call.operation, provider);
+        Status.check(out.status(), call.operation, provider);
         return out.handle();
     }
 
@@ -196,7 +197,7 @@ final class Registration {
     private void requireSameKey(Handle handle, long key) {
         if (!has(MemoryRegionMode.RAW) && MrOps.fi_mr_key(handle) != key) {
             FidOps.fi_close(handle);
-            throw FabricException.of(-Errno.EKEYREJECTED, call.operation, provider);
+            throw Status.exception(-Errno.EKEYREJECTED, call.operation, provider);
         }
     }
 

@@ -256,8 +256,6 @@ public final class Rma {
 
     /**
      * Starts writing to a peer's memory if there is room, and gives the peer a completion with data; fi_writedata.
-     * Over {@code tcp;ofi_rxm} one of many bytes that breaks off may end the peer's process: write the bytes, and send the data
-     * behind them with no bytes.
      *
      * @param local the source; needs {@link Access#WRITE}
      * @param offset where in it the bytes begin
@@ -297,8 +295,7 @@ public final class Rma {
 
     /**
      * Starts writing to a peer's memory, gives the peer a completion with data, and makes progress until there is room;
-     * fi_writedata. Over {@code tcp;ofi_rxm} one of many bytes that breaks off may end the peer's process: write the bytes, and
-     * send the data behind them with no bytes.
+     * fi_writedata.
      *
      * @param local the source; needs {@link Access#WRITE}
      * @param offset where in it the bytes begin

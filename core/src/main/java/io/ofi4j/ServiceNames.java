@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.AvOps;
 import io.ofi4j.internal.DomainOps;
 import io.ofi4j.internal.Errno;
@@ -78,7 +79,7 @@ final class ServiceNames {
         int preferred = domain.info().domain().addressVectorType();
         Out out = DomainOps.fi_av_open(domain.handle(), preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred,
                 count);
-        FabricException.check(out.status(), "fi_av_open", provider());
+        Status.check(out.status(), "fi_av_open", provider());
         try {
             return action.apply(out.handle());
         } finally {

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Errno;
 
 /** What must hold of a transfer before native code is reached, and the exceptions that say what does not. */
@@ -22,7 +24,7 @@ final class TransferChecks {
         this.maximumMessageSize = info.endpoint().maximumMessageSize();
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
-        this.fillsOneSegment = Verbs.fillsOneSegment(domain.info());
+        this.fillsOneSegment = domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     String provider() {
@@ -48,8 +50,7 @@ final class TransferChecks {
             throw outOfBounds(local, offset, length, remote, remoteOffset);
         }
         if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
-                || peer.realm != endpoint.realm && !mayArrive(peer) || length > maximumMessageSize
-                || !local.isMemoryAlive()) {
+                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
         }
     }
@@ -122,15 +123,10 @@ final class TransferChecks {
         Peer peer = message.peer;
         for (int i = 0; i < message.localCount; i++) {
             MemoryRegion local = message.regions[i];
-            if (local.rights == 0 || peer.realm != endpoint.realm && !mayArrive(peer) || !local.isMemoryAlive()) {
+            if (local.rights == 0 || peer.realm != endpoint.realm || !local.isMemoryAlive()) {
                 throw closed(local, peer);
             }
         }
-    }
-
-    /** Whether it is a peer that was not there yet when it was inserted; the provider says by itself when it still is not. */
-    private boolean mayArrive(Peer peer) {
-        return peer.vector == endpoint.realm && peer.mayArrive();
     }
 
     /** False for want of room; anything else is thrown. */
@@ -139,7 +135,7 @@ final class TransferChecks {
             endpoint.timesFull++;
             return false;
         }
-        throw FabricException.of(status, operation, provider);
+        throw Status.exception(status, operation, provider);
     }
 
     private static IllegalStateException incomplete(RmaMessage message) {
@@ -154,10 +150,6 @@ final class TransferChecks {
     private RuntimeException closed(MemoryRegion local, Peer peer) {
         if (endpoint.closed) {
             return endpoint.closed();
-        }
-        if (peer.lost) {
-            return new FabricException(peer + ": it left its memory locked, so that nothing can be sent to it",
-                    "fi_rma", Errno.ECONNRESET);
         }
         if (peer.removed) {
             return vector.isOfConnection()

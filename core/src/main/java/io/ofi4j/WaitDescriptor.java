@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.Descriptors;
 import io.ofi4j.internal.Errno;
 import io.ofi4j.internal.FabricConstants;
@@ -33,7 +34,7 @@ final class WaitDescriptor {
 
     private static int required(int descriptor) {
         if (descriptor < 0) {
-            throw FabricException.of(-Errno.EMFILE, "eventfd", "none");
+            throw Status.exception(-Errno.EMFILE, "eventfd", "none");
         }
         return descriptor;
     }

@@ -20,12 +20,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tries every call over every provider, and holds the table in README.md to what happened. With
+ * Tries every call over every provider, and holds the table in core/README.md to what happened. With
  * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
  */
 @Timeout(60)
 class CallTableTest {
-    private static final Path README = Path.of("..", "README.md");
+    private static final Path README = Path.of("README.md");
     private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int EOPNOTSUPP = 95;
@@ -102,7 +102,7 @@ class CallTableTest {
         if (Boolean.getBoolean("ofi4j.calls.write")) {
             table.write();
         }
-        assertThat(table.render()).as("the table of calls in README.md; -Dofi4j.calls.write=true writes it anew")
+        assertThat(table.render()).as("the table of calls in core/README.md; -Dofi4j.calls.write=true writes it anew")
                 .isEqualTo(table.current());
     }
 }

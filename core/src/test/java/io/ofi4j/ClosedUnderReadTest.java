@@ -24,7 +24,7 @@ class ClosedUnderReadTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReadsThoughNobodyTakesWhatItsQueueKeeps(String provider) {
-        assumeFalse(Verbs.isConnected(TestProviders.info(provider)),
+        assumeFalse(provider.equals("MSG verbs"),
                 "a queue must have room for the receives of a connected endpoint of verbs");
         Forked.Result result = Forked.run(ClosesWhileItsQueueIsFull.class, provider);
 

@@ -72,7 +72,7 @@ final class CounterTrials {
 
     /** What the provider makes of it, which this library need not have called. */
     private static void waitNatively(Counter counter, Duration deadline) throws InterruptedException {
-        CntrOps ops = new CntrOps(counter.handle());
+        CntrOps ops = new CntrOps(counter.handle(), false);
         assertThat(ops.fi_cntr_wait(1, SHORT)).as("the status of a wait for what is there").isZero();
         int[] status = new int[1];
         long start = System.nanoTime();

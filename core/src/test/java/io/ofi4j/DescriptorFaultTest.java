@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.internal.quirks.Status;
 import java.io.Closeable;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -116,7 +117,7 @@ class DescriptorFaultTest {
 
         /** Those of a folder are files to be opened, too, which those of a jar are not. */
         private static void loadClasses() throws IOException {
-            FabricException.of(-DescriptorSteps.EMFILE, "nothing", "none");
+            Status.exception(-DescriptorSteps.EMFILE, "nothing", "none");
             for (String place : System.getProperty("java.class.path").split(":")) {
                 Path folder = Path.of(place);
                 if (Files.isDirectory(folder)) {

@@ -95,7 +95,7 @@ final class FaultWork implements AutoCloseable {
         this.domain = domain;
         this.random = random;
         this.target = target;
-        hasErrorsOfNoOperation = ShmNeighbours.concerns(domain.info()) || domain.info().provider().equals("sockets");
+        hasErrorsOfNoOperation = domain.info().provider().equals("shm") || domain.info().provider().equals("sockets");
         window = domain.info().provider().contains("ofi_rxd") ? RXD_WINDOW : WINDOW;
         queue = domain.openCompletionQueue();
         local = domain.allocate(FaultTarget.LENGTH, Access.READ, Access.WRITE);

@@ -184,8 +184,10 @@ class LifeCycleTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, 2))
                     .withMessageContaining("its endpoint in this process is closed");
-            assertThatThrownBy(() -> pair.vector.insert(address)).isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("closed");
+            if (Libfabric.load().version().major() < 2) { // 2.x takes an absent peer, which may come
+                assertThatThrownBy(() -> pair.vector.insert(address)).isInstanceOf(FabricException.class)
+                        .hasMessageContaining("not there");
+            }
             try (Endpoint another = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
                 Peer peer = pair.vector.insert(another.address());
                 pair.rma().write(source, 0, 8, peer, target.remote(), 0, 3);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
@@ -387,22 +388,22 @@ class MemoryRegionTest {
     @Test
     void aLimitOfLockedMemoryIsNamed() {
         for (int errno : new int[]{1, 12}) {
-            assertThat(FabricException.of(-errno, "fi_mr_regattr", "any")).hasMessageContaining("ulimit -l");
-            assertThat(FabricException.of(-errno, "fi_endpoint", "any").getMessage()).doesNotContain("ulimit");
+            assertThat(Status.exception(-errno, "fi_mr_regattr", "any")).hasMessageContaining("ulimit -l");
+            assertThat(Status.exception(-errno, "fi_endpoint", "any").getMessage()).doesNotContain("ulimit");
         }
     }
 
     @Test
     void memoryThatTheKernelCannotLockIsNamed() {
-        assertThat(FabricException.of(-14, "fi_mr_reg", "verbs")).hasMessageContainingAll("READ_WRITE", "PRIVATE",
+        assertThat(Status.exception(-14, "fi_mr_reg", "verbs")).hasMessageContainingAll("READ_WRITE", "PRIVATE",
                 "file system");
-        assertThat(FabricException.of(-14, "fi_endpoint", "verbs").getMessage()).doesNotContain("lock");
+        assertThat(Status.exception(-14, "fi_endpoint", "verbs").getMessage()).doesNotContain("lock");
     }
 
     @Test
     void aRegistrationThatGetsNoMemoryNamesThatCauseToo() {
         for (String call : new String[]{"fi_mr_reg", "fi_mr_regv", "fi_mr_regattr"}) {
-            assertThat(FabricException.of(-12, call, "any")).hasMessageContainingAll(call, "no memory left");
+            assertThat(Status.exception(-12, call, "any")).hasMessageContainingAll(call, "no memory left");
         }
     }
 }

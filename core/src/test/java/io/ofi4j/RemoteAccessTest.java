@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a peer gets at that forges what it was given: what README's "Who may touch what" says, per provider. */
+/** What a peer can reach that forges a region: holds "Who may touch what" of core/README.md to it, for each provider. */
 class RemoteAccessTest {
     /** What a peer tries. */
     private enum Attempt {

@@ -162,7 +162,7 @@ class ShmPlacesTest {
         private static void writeOrBeRefused(Pair pair, MemoryRegion region, EndpointAddress address) {
             try {
                 writeOnce(pair, region, pair.vector.insert(address), pair.farQueue, SHORT);
-            } catch (IllegalArgumentException | IllegalStateException e) {
+            } catch (FabricException | IllegalStateException e) {
                 // closed meanwhile, or no place left
             }
         }

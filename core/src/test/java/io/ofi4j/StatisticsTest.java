@@ -52,7 +52,7 @@ class StatisticsTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.TestProviders#transfers")
     void whatFoundNoRoomAndWhatClosingCanceledIsCounted(String provider) {
-        int size = Math.max(4, Verbs.receives(TestProviders.info(provider)));
+        int size = Math.max(4, DataReceiveCount.of(TestProviders.info(provider)));
         try (Pair pair = new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults().size(size));
                 MemoryRegion source = pair.domain.allocate(4 * large(pair) / size, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(source.length(), Access.REMOTE_WRITE)) {

@@ -54,34 +54,32 @@ final class UpstreamFailures {
     private static final List<String> OLD = List.of("1.17");
     private static final List<String> NEW = List.of("2.1");
 
-    private static final Failure MESSAGES_ONLY = like("It tells the source of messages only, not of writes with data.",
-            Symptom.OTHERWISE, "the source");
-    private static final Failure NO_DATA = like("In this format it does not say that a completion has data.",
+    private static final Failure MESSAGES_ONLY = like(
+            "It reports the source of messages only, not of writes with data.", Symptom.OTHERWISE, "the source");
+    private static final Failure NO_DATA = like("In this format a completion does not say that it has data.",
             Symptom.OTHERWISE, "whether it has data");
     private static final Failure COUNTS_DATA_ONLY = like(
-            "It says that it counts what peers do, and counts writes with data only; ofi4j refuses it.",
-            Symptom.REFUSED, "counts only writes with data");
-    private static final Failure NO_ERROR = like("A read with a key that is nobody's is not reported as an error.",
+            "It claims to count remote accesses, and counts writes with data only; ofi4j refuses it.", Symptom.REFUSED,
+            "counts only writes with data");
+    private static final Failure NO_ERROR = like("A read with an unknown key is not reported as an error.",
             Symptom.OTHERWISE, "the errors");
-    private static final Failure NO_ANSWER = like("A read with a key that is nobody's is not reported as an error.",
+    private static final Failure NO_ANSWER = like("A read with an unknown key is not reported as an error.",
             Symptom.NEVER, "");
-    private static final Failure NO_TIME = like("It does not keep the time; ofi4j reads the counter again and again.",
-            Symptom.NEVER, "");
-    private static final Failure AT_ONCE = like("It returns at once; ofi4j reads the counter again and again.",
-            Symptom.OTHERWISE, "the status of a wait for more");
+    private static final Failure NO_TIME = like("It ignores the timeout; ofi4j polls the counter.", Symptom.NEVER, "");
+    private static final Failure AT_ONCE = like("It returns at once; ofi4j polls the counter.", Symptom.OTHERWISE,
+            "the status of a wait for more");
     private static final Failure NOT_FOUND = like(
-            "It does not find the first address; ofi4j gives the one that was inserted.", Symptom.OTHERWISE,
+            "It does not find the first address; ofi4j returns the address that was inserted.", Symptom.OTHERWISE,
             "the status");
     private static final Failure NO_PREFIX = like(
-            "It leaves out the address's prefix; ofi4j gives the one that was inserted.", Symptom.OTHERWISE,
+            "It omits the prefix of the address; ofi4j returns the address that was inserted.", Symptom.OTHERWISE,
             "the address");
-    private static final Failure OLD_VALUE = like("It tells the old value until the next receive.", Symptom.OTHERWISE,
+    private static final Failure OLD_VALUE = like("It returns the old value until the next receive.", Symptom.OTHERWISE,
             "what was set");
     private static final Failure NOT_AUTOMATIC = like(
-            "It says that its progress is automatic, but serves no target that does not poll.", Symptom.NEVER, "");
-    private static final Failure NO_THREAD = like(
-            "Its thread ends the process when a peer goes away; ofi4j refuses it.", Symptom.REFUSED,
-            "automatic data progress");
+            "It claims automatic progress, but does not serve a target that does not poll.", Symptom.NEVER, "");
+    private static final Failure NO_THREAD = like("Its thread ends the process when a peer leaves; ofi4j refuses it.",
+            Symptom.REFUSED, "automatic data progress");
 
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";

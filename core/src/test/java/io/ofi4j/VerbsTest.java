@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.internal.quirks.Fact;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -174,7 +175,7 @@ class VerbsTest {
             }, Pair.DEADLINE);
             one.segment().fill((byte) 0);
             two.segment().fill((byte) 0);
-            if (Verbs.fillsOneSegment(pair.domain.info())) {
+            if (pair.domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT)) {
                 assertThatThrownBy(() -> message.tryRead(2)).isInstanceOf(UnsupportedOperationException.class)
                         .hasMessageContaining("an operation of its own");
                 assertThatThrownBy(() -> message.tryReadVector(2)).isInstanceOf(UnsupportedOperationException.class);
@@ -237,7 +238,7 @@ class VerbsTest {
      * looks at again, and it comes back when the endpoint is closed.
      */
     private static boolean hasEndedOnSoftIwarp(Pair pair) {
-        return pair.events != null && Verbs.fillsOneSegment(pair.domain.info())
+        return pair.events != null && pair.domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT)
                 && pair.endpoint.connection().state() == Connection.State.SHUT_DOWN;
     }
 
@@ -261,7 +262,7 @@ class VerbsTest {
         try (Pair pair = new Pair(CONNECTED);
                 MemoryRegion here = pair.domain.allocate(8, Access.READ);
                 MemoryRegion there = pair.domain.allocate(8, Access.REMOTE_READ)) {
-            assumeTrue(Verbs.fillsOneSegment(pair.domain.info()), "only siw of Linux does that");
+            assumeTrue(pair.domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT), "only siw of Linux does that");
             RemoteRegion right = there.remote();
             pair.rma().read(here, 0, 8, pair.far,
                     new RemoteRegion(right.base(), 8, right.key() ^ 0x5500, right.accessBits()), 0, 1);

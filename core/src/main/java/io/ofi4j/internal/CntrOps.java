@@ -24,12 +24,12 @@ public final class CntrOps {
     private final MemorySegment readerr;
     private final boolean plain;
 
-    public CntrOps(Handle counter) {
+    public CntrOps(Handle counter, boolean criticalReads) {
         this.counter = counter;
         this.address = counter.address();
         this.read = find(fi_ops_cntr.read$offset(), "fi_cntr_read");
         this.readerr = find(fi_ops_cntr.readerr$offset(), "fi_cntr_readerr");
-        this.plain = Downcalls.mustBePlain(counter.provider());
+        this.plain = !criticalReads;
     }
 
     private MemorySegment find(long entry, String call) {

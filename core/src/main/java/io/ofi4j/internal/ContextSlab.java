@@ -1,5 +1,6 @@
 package io.ofi4j.internal;
 
+import java.util.function.LongConsumer;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 
@@ -40,6 +41,8 @@ public final class ContextSlab {
     private static final int OWNER = 1;
     /** The sign: set in what stands for a free slot. */
     private static final long FREE = Long.MIN_VALUE;
+    /** Instead of an owner: silent, of no endpoint and no region. */
+    private static final long ABANDONED = SILENT;
     /** One more free slot. */
     private static final long ONE = 1L << 32;
     /** Set in the lower half of an owner where the operation concerns further regions. */
@@ -229,13 +232,28 @@ public final class ContextSlab {
 
     /** Frees the slots of an endpoint that is gone; their tokens. */
     public long[] releaseEndpoint(int endpoint) {
-        long[] released = new long[inFlight()];
+        return end(endpoint, this::release);
+    }
+
+    /** As {@link #releaseEndpoint}, where operations may still complete: nobody wants to know of those any more. */
+    public long[] abandonEndpoint(int endpoint) {
+        return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED);
+    }
+
+    private long[] end(int endpoint, LongConsumer ending) {
+        long[] tokens = new long[inFlight()];
         int count = 0;
         for (int slot = 0; slot < slots; slot++) {
             if (isOf(owner(slot), endpoint)) {
-                released[count++] = complete(context(slot));
+                tokens[count++] = token(context(slot));
+                ending.accept(context(slot));
             }
         }
-        return Arrays.copyOf(released, count);
+        return Arrays.copyOf(tokens, count);
+    }
+
+    /** Whether a context is that of an operation whose endpoint was closed before it has completed. */
+    public boolean isAbandoned(long context) {
+        return isOurs(context) && owner(slot(context)) == ABANDONED;
     }
 }

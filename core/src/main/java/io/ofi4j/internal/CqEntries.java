@@ -48,7 +48,7 @@ final class CqEntries {
     private final long[] tags;
     private final long[] origins;
 
-    CqEntries(Handle queue, CqFormat format, int batch) {
+    CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue.address();
         this.stride = size(format.format());
         this.function = format.withSource() != 0
@@ -57,7 +57,7 @@ final class CqEntries {
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
-        this.criticalReads = CqOps.isShort(queue.provider());
+        this.criticalReads = criticalReads;
         this.tags = new long[batch];
         this.origins = new long[batch];
     }

@@ -13,9 +13,9 @@ public record CqFormat(int format, long withSource) {
     private static final long CAUSED_HERE = FabricConstants.FI_SEND | FabricConstants.FI_READ
             | FabricConstants.FI_WRITE;
 
-    /** With the source addresses of a provider: ofi_rxm and ofi_rxd tell those of messages only, and others' at random. */
-    public static CqFormat withSources(int format, String provider) {
-        return new CqFormat(format, provider.contains("ofi_rx") ? RECEIVED : CAUSED_BY_PEER);
+    /** With source addresses, of messages only where the provider gives others' at random. */
+    public static CqFormat withSources(int format, boolean ofMessagesOnly) {
+        return new CqFormat(format, ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
     }
 
     public static CqFormat withoutSources(int format) {

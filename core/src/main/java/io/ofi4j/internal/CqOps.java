@@ -36,6 +36,8 @@ public final class CqOps {
     private static final long LENGTH = fi_cq_data_entry.len$offset();
     private static final long BUFFER = fi_cq_data_entry.buf$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
+    /** Where the context is in a {@code struct fi_cq_err_entry}. */
+    public static final long ERROR_CONTEXT = fi_cq_err_entry.op_context$offset();
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
 
@@ -66,26 +68,15 @@ public final class CqOps {
      * @param format what the queue's entries have
      * @param batch how many entries one call reads at most
      */
-    public CqOps(Handle queue, CqFormat format, int batch) {
+    public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
         this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read").address();
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
-        this.criticalReads = isShort(queue.provider());
-        this.plain = !copiesInPolls(queue.provider()) && format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
-        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch);
-    }
-
-    /** Whether a poll may send and receive many megabytes through sockets, as these providers' do with manual progress. */
-    private static boolean copiesInPolls(String provider) {
-        return provider.startsWith("tcp") || provider.startsWith("net") || provider.startsWith("sockets")
-                || provider.startsWith("udp");
-    }
-
-    /** Whether a poll takes microseconds at most. */
-    static boolean isShort(String provider) {
-        return !copiesInPolls(provider) && !Downcalls.mustBePlain(provider);
+        this.criticalReads = criticalReads;
+        this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
+        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
     }
 
     /** Whether somebody hands out what was read. */
@@ -118,7 +109,7 @@ public final class CqOps {
         }
     }
 
-    /** Whether entries are {@code struct fi_cq_data_entry} and polls copy little, so that {@link #readPlain} may be called. */
+    /** Whether entries are {@code struct fi_cq_data_entry}, so that {@link #readPlain} may be called. */
     public boolean isPlain() {
         return plain;
     }
@@ -238,7 +229,7 @@ public final class CqOps {
                 return null;
             }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
-            return new ErrorEntry(HalfReceivedWrites.contextOf(entry), fi_cq_err_entry.flags(entry),
+            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
                     fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), fi_cq_err_entry.err(entry), providerErrno,
                     withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",

@@ -25,8 +25,8 @@ public final class DataReceives {
      * @param count how many
      * @throws UnsupportedOperationException if the provider has no fi_recvmsg
      */
-    public DataReceives(Arena memory, Handle endpoint, int count) {
-        this.ops = new MsgOps(endpoint);
+    public DataReceives(Arena memory, Handle endpoint, int count, boolean critical) {
+        this.ops = new MsgOps(endpoint, critical);
         this.message = fi_msg.allocate(memory);
         this.length = count * SLOT_SIZE;
         this.base = memory.allocate(length, SLOT_SIZE).address();

@@ -90,19 +90,12 @@ public final class DomainOps {
 
     public static Out fi_endpoint(Handle domain, InfoHandle info) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.endpoint$offset(), "fi_endpoint");
-        if (domain.provider().contains("shm")) {
-            AbandonedShmFiles.sweep();
-        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
-            // The shm provider's first endpoint installs signal handlers that unlink every endpoint on a SIGSEGV.
+            // Some providers' first endpoint installs signal handlers.
             int status = SignalGuard.call(() -> fi_ops_domain.endpoint.invoke(function, domain.pointer(),
                     info.pointer(), out, MemorySegment.NULL));
-            Out opened = Out.of(status, out, domain.provider());
-            if (status == 0) {
-                DepartedPeers.opened(opened.handle());
-            }
-            return opened;
+            return Out.of(status, out, domain.provider());
         }
     }
 }

@@ -28,11 +28,6 @@ final class Downcalls {
         return Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
-    /** Whether all calls of a provider that move data must be plain: they may wait for another process, or call back. */
-    static boolean mustBePlain(String provider) {
-        return ShmLocks.concern(provider) || OfiRxm.callsBack(provider);
-    }
-
     /** What a handle throws that cannot throw: an error of the virtual machine goes on, anything else is a bug. */
     static Error unexpected(Throwable thrown) {
         if (thrown instanceof Error error) {

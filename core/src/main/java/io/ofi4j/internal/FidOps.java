@@ -18,9 +18,7 @@ public final class FidOps {
     }
 
     public static int fi_close(Handle object) {
-        int status = fi_ops.close.invoke(object.require(OPS, fi_ops.close$offset(), "fi_close"), object.pointer());
-        DepartedPeers.closed(object);
-        return status;
+        return fi_ops.close.invoke(object.require(OPS, fi_ops.close$offset(), "fi_close"), object.pointer());
     }
 
     /** fi_ep_bind, fi_mr_bind and their kin are one entry. */

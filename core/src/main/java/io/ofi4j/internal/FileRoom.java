@@ -14,7 +14,7 @@ public final class FileRoom {
      */
     public static boolean reserve(Path file, long offset, long length) {
         try (NativeFile open = NativeFile.open(file)) {
-            int error = open.error() == 0 ? open.reserve(offset, length, false) : 0;
+            int error = open.error() == 0 ? open.reserve(offset, length) : 0;
             return error != Errno.ENOSPC && error != NativeFile.EDQUOT;
         }
     }

@@ -1,5 +1,6 @@
 package io.ofi4j.internal;
 
+import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_domain_attr;
 import io.ofi4j.bindings.fi_ep_attr;
 import io.ofi4j.bindings.fi_fabric_attr;
@@ -11,6 +12,12 @@ import java.lang.foreign.MemorySegment;
 /** A {@code struct fi_info} to ask with, written field by field. Its strings are freed by fi_freeinfo with free(3). */
 public final class Hints {
     private final InfoHandle info = InfoHandle.copyOf(MemorySegment.NULL);
+
+    /** {@return hints for what a layered provider uses: connected endpoints, whatever else is demanded} */
+    public static Hints ofConnections() {
+        return new Hints().endpointType(fabric_h.FI_EP_MSG()).mode(-1).memoryRegionMode(fabric_h.FI_MR_LOCAL()
+                | fabric_h.FI_MR_VIRT_ADDR() | fabric_h.FI_MR_ALLOCATED() | fabric_h.FI_MR_PROV_KEY());
+    }
 
     public InfoHandle info() {
         return info;

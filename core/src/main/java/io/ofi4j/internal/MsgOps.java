@@ -20,10 +20,10 @@ final class MsgOps {
     private final boolean plain;
 
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
-    MsgOps(Handle endpoint) {
+    MsgOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
         this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
-        this.plain = Downcalls.mustBePlain(endpoint.provider());
+        this.plain = !critical;
     }
 
     long fi_recvmsg(MemorySegment message, long flags) {

@@ -12,10 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** An open file, for what Java has no words: room for its bytes, a name given later, a lease. Errors are the system's numbers, above 0. */
+/** An open file, for what Java has no words: room for its bytes. Errors are the system's numbers, above 0. */
 @SuppressWarnings("restricted")
-final class NativeFile implements AutoCloseable {
-    static final int EEXIST = 17;
+public final class NativeFile implements AutoCloseable {
     static final int EDQUOT = 122;
 
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
@@ -23,23 +22,25 @@ final class NativeFile implements AutoCloseable {
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ERRNO, Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FALLOCATE = LibC.handle("fallocate",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), ERRNO);
-    private static final MethodHandle LINKAT = LibC.handle("linkat",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT), ERRNO);
     private static final MethodHandle STATX = LibC.handle("statx",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle PWRITE = LibC.handle("pwrite",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle FCNTL = LibC.handle("fcntl",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FLOCK = LibC.handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle CLOSE = LibC.handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private static final int O_RDWR = 2;
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
-    private static final int O_TMPFILE = 0x410000;
+    private static final int O_DIRECTORY = 0x10000;
+    private static final int F_SETSIG = 10;
+    private static final int F_SETLEASE = 1024;
+    private static final int F_WRLCK = 1;
+    private static final int F_UNLCK = 2;
+    /** A signal that changes nothing, unlike SIGIO. */
+    private static final int SIGURG = 23;
+    private static final int LOCK_EXCLUSIVELY_NOW = 6;
     private static final int OWNERS = 0600;
-    private static final int AT_FDCWD = -100;
-    private static final int AT_SYMLINK_FOLLOW = 0x400;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int FALLOC_FL_KEEP_SIZE = 1;
     private static final int STATX_SIZE_AND_BLOCKS = 0x600;
@@ -47,12 +48,6 @@ final class NativeFile implements AutoCloseable {
     private static final long STATX_SIZE_AT = 40;
     private static final long STATX_BLOCKS_AT = 48;
     private static final long BLOCK = 512;
-    private static final int F_SETSIG = 10;
-    private static final int F_SETLEASE = 1024;
-    private static final int F_WRLCK = 1;
-    private static final int F_UNLCK = 2;
-    /** A signal that changes nothing, unlike SIGIO. */
-    private static final int SIGURG = 23;
 
     private final int descriptor;
     private final int error;
@@ -63,13 +58,36 @@ final class NativeFile implements AutoCloseable {
     }
 
     /** Opens a regular file to read and write; {@link #error} says whether that went well. */
-    static NativeFile open(Path file) {
+    public static NativeFile open(Path file) {
         return new NativeFile(open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC));
     }
 
-    /** Opens a new file that has no name yet. */
-    static NativeFile unnamed(Path folder) {
-        return new NativeFile(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC));
+    /** Opens a folder, to be locked; {@link #error} says whether that went well. */
+    public static NativeFile openFolder(Path folder) {
+        return new NativeFile(open(folder, O_DIRECTORY | O_CLOEXEC));
+    }
+
+    /** Whether no process has it open or mapped beside this object; false, too, where this process may not know. */
+    public boolean isUnused() {
+        boolean isUnused = fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
+        return isUnused & fcntl(F_SETLEASE, F_UNLCK) == 0;
+    }
+
+    private int fcntl(int command, int argument) {
+        try {
+            return (int) FCNTL.invokeExact(descriptor, command, argument);
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
+    }
+
+    /** Locks it until it is closed, unless another process or thread has; flock(2). True where it cannot be locked at all. */
+    public boolean tryLock() {
+        try {
+            return error != 0 || (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW) == 0;
+        } catch (Throwable t) {
+            throw Downcalls.unexpected(t);
+        }
     }
 
     private static int open(Path path, int flags) {
@@ -83,25 +101,19 @@ final class NativeFile implements AutoCloseable {
     }
 
     /** Why it is not open; 0 where it is. */
-    int error() {
+    public int error() {
         return error;
-    }
-
-    Path path() {
-        return Path.of("/proc/self/fd/" + descriptor);
     }
 
     /**
      * Makes room for some of its bytes, whose content stays; fallocate(2).
      *
-     * @param grows whether it may become longer
      * @return 0, or why not
      */
-    int reserve(long offset, long length, boolean grows) {
+    public int reserve(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            int mode = grows ? 0 : FALLOC_FL_KEEP_SIZE;
-            while ((int) FALLOCATE.invokeExact(errno, descriptor, mode, offset, length) != 0) {
+            while ((int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset, length) != 0) {
                 if (errno.get(JAVA_INT, 0) != Errno.EINTR) {
                     return errno.get(JAVA_INT, 0);
                 }
@@ -112,12 +124,12 @@ final class NativeFile implements AutoCloseable {
         }
     }
 
-    long size() {
+    public long size() {
         return fact(STATX_SIZE_AT);
     }
 
     /** How many of its bytes have no room yet. */
-    long missing() {
+    public long missing() {
         return fact(STATX_SIZE_AT) - fact(STATX_BLOCKS_AT) * BLOCK;
     }
 
@@ -132,48 +144,13 @@ final class NativeFile implements AutoCloseable {
         }
     }
 
-    void write(byte[] bytes, long offset) {
-        try (Arena arena = Arena.ofConfined()) {
-            long ignored = (long) PWRITE.invokeExact(descriptor, arena.allocateFrom(JAVA_BYTE, bytes),
-                    (long) bytes.length, offset);
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
-    }
-
-    /** Gives it a name that no file has; 0, or why not. */
-    int link(Path name) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment errno = arena.allocate(JAVA_INT);
-            int status = (int) LINKAT.invokeExact(errno, AT_FDCWD, arena.allocateFrom(path().toString()), AT_FDCWD,
-                    arena.allocateFrom(name.toString()), AT_SYMLINK_FOLLOW);
-            return status == 0 ? 0 : errno.get(JAVA_INT, 0);
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
-    }
-
-    /** Whether nobody else has it open or mapped; then nobody gets it before {@link #close}, but waits, or is refused. */
-    boolean lease() {
-        return error == 0 && fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
-    }
-
-    private int fcntl(int command, int argument) {
-        try {
-            return (int) FCNTL.invokeExact(descriptor, command, argument);
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
-        }
-    }
-
     @Override
     public void close() {
         if (error != 0) {
             return;
         }
         try {
-            int ignored = fcntl(F_SETLEASE, F_UNLCK);
-            int alsoIgnored = (int) CLOSE.invokeExact(descriptor);
+            int ignored = (int) CLOSE.invokeExact(descriptor);
         } catch (Throwable t) {
             throw Downcalls.unexpected(t);
         }

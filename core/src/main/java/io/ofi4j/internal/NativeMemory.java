@@ -23,9 +23,6 @@ public final class NativeMemory {
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MADVISE = LibC.handle("madvise",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle MREMAP = LibC.handle("mremap",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG),
-            Linker.Option.firstVariadicArg(4));
 
     public static final long PAGE = 4096;
     /** Of x86-64. */
@@ -39,14 +36,13 @@ public final class NativeMemory {
     private static final int DONTNEED = 4;
     private static final int HUGE_PAGES = 14;
     private static final int POPULATE_FOR_WRITING = 23;
-    private static final int MOVED_AND_FIXED = 3;
     private static final long FAILED = -1;
 
     private NativeMemory() {
     }
 
     /** Whether an address is in memory that may be written; not where the system does not tell. */
-    static boolean isWritable(long address) {
+    public static boolean isWritable(long address) {
         try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
             return mappings.map(line -> line.split("[- ]", 4)) // "address-end rights offset device inode file"
                     .anyMatch(words -> Long.compareUnsigned(Long.parseUnsignedLong(words[0], HEXADECIMAL), address) <= 0
@@ -119,15 +115,6 @@ public final class NativeMemory {
         long pages = wholePages(address + length - begin);
         if (mmap(begin, pages, PRIVATE_AND_ANONYMOUS | FIXED_AND_NOT_RESERVED) == FAILED) { // too many mappings
             advise(begin, pages, DONTNEED);
-        }
-    }
-
-    /** Moves a page to where another is mapped, which threads that look at that place see at once; whether there was memory. */
-    static boolean movePage(long from, long to) {
-        try {
-            return (long) MREMAP.invokeExact(from, PAGE, PAGE, MOVED_AND_FIXED, to) == to;
-        } catch (Throwable t) {
-            throw Downcalls.unexpected(t);
         }
     }
 

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  * time; here what the address is, and whether the memory lives, is the caller's to check.
  */
 @SuppressWarnings("restricted")
-final class NativeWords {
+public final class NativeWords {
     /** The address space. */
     private static final MemorySegment EVERYTHING = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     /** Larger than any address. With it the compiler sees that an access is inside the address space, and leaves out the check. */
@@ -18,11 +18,13 @@ final class NativeWords {
     private NativeWords() {
     }
 
-    static long get(long address, long offset) {
+    /** {@return what stands there} */
+    public static long get(long address, long offset) {
         return EVERYTHING.get(JAVA_LONG_UNALIGNED, (address & ADDRESSES) + offset);
     }
 
-    static void set(long address, long offset, long value) {
+    /** Puts something there. */
+    public static void set(long address, long offset, long value) {
         EVERYTHING.set(JAVA_LONG_UNALIGNED, (address & ADDRESSES) + offset, value);
     }
 }

@@ -13,7 +13,7 @@ import java.lang.ref.Reference;
  * {@code struct fi_ops_rma} of one endpoint. The function pointers are read once, which is right only after fi_enable:
  * some providers replace the table during it.
  */
-public class RmaOps {
+public final class RmaOps {
     private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor INJECT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
@@ -54,9 +54,9 @@ public class RmaOps {
     private final long injectWritedata;
 
     /** @throws UnsupportedOperationException if the provider lacks one of these calls */
-    public RmaOps(Handle endpoint) {
+    public RmaOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
-        this.criticalLimit = Downcalls.mustBePlain(endpoint.provider()) ? -1 : CRITICAL_LIMIT;
+        this.criticalLimit = critical ? CRITICAL_LIMIT : -1;
         this.read = endpoint.require(OPS, fi_ops_rma.read$offset(), "fi_read").address();
         this.write = endpoint.require(OPS, fi_ops_rma.write$offset(), "fi_write").address();
         this.injectWrite = endpoint.require(OPS, fi_ops_rma.inject$offset(), "fi_inject_write").address();

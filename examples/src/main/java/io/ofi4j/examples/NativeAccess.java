@@ -2,11 +2,11 @@ package io.ofi4j.examples;
 
 import io.ofi4j.Libfabric;
 
-/** Whether the JVM lets ofi4j call native code. */
+/** Whether the JVM lets ofi4j and its command call native code. */
 public final class NativeAccess {
     /** The option that a JVM wants. */
     public static final String OPTION = "--enable-native-access="
-            + (Libfabric.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
+            + (Libfabric.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples" : "ALL-UNNAMED");
 
     /** Looked at early: with the first native call, a JVM that only warns enables it. */
     private static final boolean FROM_THE_BEGINNING = isEnabled(Libfabric.class.getModule());
@@ -14,10 +14,11 @@ public final class NativeAccess {
     private NativeAccess() {
     }
 
-    /** The bindings have native calls of their own. */
+    /** Each of the three modules has native calls of its own. */
     private static boolean isEnabled(Module core) {
-        return core.isNativeAccessEnabled() && (core.getLayer() == null
-                || core.getLayer().findModule("io.ofi4j.bindings").orElseThrow().isNativeAccessEnabled());
+        return NativeAccess.class.getModule().isNativeAccessEnabled() && core.isNativeAccessEnabled()
+                && (core.getLayer() == null
+                        || core.getLayer().findModule("io.ofi4j.bindings").orElseThrow().isNativeAccessEnabled());
     }
 
     /** {@return whether it was enabled when the command began} */

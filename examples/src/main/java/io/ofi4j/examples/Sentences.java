@@ -9,10 +9,12 @@ final class Sentences {
     }
 
     static String of(Throwable failure) {
+        if (failure instanceof IllegalCallerException) {
+            return "The JVM refuses native access: start java with " + NativeAccess.OPTION + ".";
+        }
         String message = failure.getMessage();
         if (failure instanceof CommandFailure || failure instanceof FabricException
-                || failure instanceof IllegalCallerException || failure instanceof UnsupportedOperationException
-                || failure instanceof ParameterException) {
+                || failure instanceof UnsupportedOperationException || failure instanceof ParameterException) {
             return message;
         }
         return "This should not have happened: " + failure

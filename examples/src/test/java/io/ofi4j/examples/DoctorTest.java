@@ -113,14 +113,14 @@ class DoctorTest {
     void aJvmWithoutNativeAccessIsToldTheOption() {
         assertThat(said(USUAL.only(), 0, "native access"))
                 .startsWith(" *  native access        not enabled: the JVM warns")
-                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings");
+                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
     }
 
     @Test
     void aJvmThatRefusesNativeAccessIsNotReady() {
         assertThat(said(REFUSING, 1, "libfabric"))
                 .startsWith("!!  libfabric            not loaded: the JVM refuses native access")
-                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings");
+                .endsWith("-> start java with --enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
         assertThat(said(REFUSING, 1, "native access")).startsWith(" *  native access        not enabled");
         assertThat(said(REFUSING, 1, "cross-memory attach")).contains("was not tried");
     }

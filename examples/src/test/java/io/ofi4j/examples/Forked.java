@@ -22,6 +22,9 @@ public final class Forked implements AutoCloseable {
     private static final String MODULES = System.getProperty("ofi4j.test.modules",
             System.getProperty("jdk.module.path"));
 
+    /** Of processes that have modules, also where this one does not. */
+    private static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples";
+
     private final Path out;
     private final Path err;
     private final Process process;
@@ -36,8 +39,7 @@ public final class Forked implements AutoCloseable {
      */
     public record Launch(List<String> prefix, Map<String, String> environment, List<String> options, Class<?> main) {
         /** As a user starts the command. */
-        public static final Launch USUAL = new Launch(List.of(), Map.of(),
-                List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"), Ofi4j.class);
+        public static final Launch USUAL = new Launch(List.of(), Map.of(), List.of(NATIVE_ACCESS), Ofi4j.class);
 
         /** Where native access is refused to who was not given it: by JDK 24 and newer when asked, before that if somebody was. */
         public static final Launch REFUSING = Runtime.version().feature() >= 24
@@ -68,10 +70,8 @@ public final class Forked implements AutoCloseable {
 
         /** A class of the tests in the command's place. */
         public Launch main(Class<?> testClass) {
-            return new Launch(prefix, environment,
-                    List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples", "--patch-module",
-                            "io.ofi4j.examples=" + Path.of("target", "test-classes").toAbsolutePath()),
-                    testClass);
+            return new Launch(prefix, environment, List.of(NATIVE_ACCESS, "--patch-module",
+                    "io.ofi4j.examples=" + Path.of("target", "test-classes").toAbsolutePath()), testClass);
         }
 
         /** Starts it. */
@@ -125,6 +125,11 @@ public final class Forked implements AutoCloseable {
     public String port() {
         String line = read(out).lines().findFirst().orElseThrow();
         return line.replaceFirst("serving \\w+ at \\S+:(\\d+): .*", "$1");
+    }
+
+    /** {@return what stdout has so far} */
+    public String output() {
+        return read(out);
     }
 
     /** Waits until stdout has this text. */

@@ -2,7 +2,6 @@ package io.ofi4j.examples.doctor;
 
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonObject;
-import io.ofi4j.SharedMemory;
 import io.ofi4j.examples.doctor.Finding.Level;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -25,7 +24,9 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print a JSON object.")
     private boolean json;
 
-    @Option(names = "--clean", description = "Remove the files that killed processes left in /dev/shm first.")
+    @Option(names = "--clean",
+            description = "First remove the files that shm endpoints of killed processes left in /dev/shm. The file of an endpoint"
+                    + " that was given a name is not found: remove it by hand.")
     private boolean clean;
 
     @Spec
@@ -34,7 +35,7 @@ public final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        List<Path> removed = clean ? SharedMemory.removeAbandoned() : List.of();
+        List<Path> removed = clean ? AbandonedShmFiles.remove() : List.of();
         List<Finding> findings = new ArrayList<>(JavaChecks.all());
         findings.addAll(LibfabricChecks.all());
         findings.addAll(SystemChecks.all());

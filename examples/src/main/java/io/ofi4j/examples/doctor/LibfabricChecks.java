@@ -7,7 +7,6 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.LibfabricNotFoundException;
 import io.ofi4j.NoProviderException;
 import io.ofi4j.Parameter;
-import io.ofi4j.SharedMemory;
 import io.ofi4j.ThreadingModel;
 import io.ofi4j.Version;
 import io.ofi4j.examples.NativeAccess;
@@ -89,7 +88,7 @@ final class LibfabricChecks {
     /** {@return why no other process' memory can be read, or nothing} */
     static Optional<String> tryCrossMemory() {
         try {
-            return SharedMemory.crossMemoryRefusal();
+            return CrossMemory.refusal();
         } catch (IllegalCallerException e) {
             return Optional.of("the JVM refuses native access, so that it was not tried");
         }

@@ -1,6 +1,5 @@
 package io.ofi4j.examples.doctor;
 
-import io.ofi4j.SharedMemory;
 import io.ofi4j.examples.NativeAccess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -99,7 +98,7 @@ final class SystemChecks {
     private static Finding abandonedFiles() {
         List<Path> files;
         try {
-            files = SharedMemory.abandoned();
+            files = AbandonedShmFiles.find();
         } catch (IllegalCallerException e) {
             return Finding.hint("abandoned files", "not looked at: the JVM refuses native access",
                     "start java with " + NativeAccess.OPTION);
@@ -111,7 +110,7 @@ final class SystemChecks {
                                 + files.stream().limit(3).map(file -> file.getFileName().toString())
                                         .collect(Collectors.joining(", "))
                                 + (files.size() > 3 ? ", ..." : ""),
-                        "'ofi4j doctor --clean' removes them, and so does the next shm endpoint");
+                        "'ofi4j doctor --clean' removes them");
     }
 
     private static String limit(Pattern line) {

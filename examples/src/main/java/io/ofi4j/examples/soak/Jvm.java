@@ -1,6 +1,7 @@
 package io.ofi4j.examples.soak;
 
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.NativeAccess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ final class Jvm {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms64m", "-Xmx64m",
                         "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-XX:-CreateCoredumpOnCrash",
-                        "-XX:+DisplayVMOutputToStderr", "--enable-native-access=io.ofi4j,io.ofi4j.bindings", "-p",
+                        "-XX:+DisplayVMOutputToStderr", NativeAccess.OPTION, "-p",
                         System.getProperty("jdk.module.path"), "-m", "io.ofi4j.examples/io.ofi4j.examples.Ofi4j"));
         command.addAll(arguments);
         try {

@@ -1,0 +1,36 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import java.time.Duration;
+import java.util.function.IntSupplier;
+
+/** Waits for operations that a provider cannot let go of, before their endpoint is closed. */
+final class CloseDrain {
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private CloseDrain() {
+    }
+
+    /** Waits for those of an endpoint that takes no operations any more; for two seconds at most. */
+    static void await(Endpoint endpoint) {
+        CompletionQueue queue = endpoint.transmitQueue();
+        Quirks quirks = endpoint.quirks;
+        if (!endpoint.isEnabled()) {
+            return;
+        }
+        if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
+            await(endpoint, () -> queue.statisticsOf(endpoint).inFlight());
+        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
+            await(endpoint, () -> queue.readsInFlight(endpoint));
+        }
+    }
+
+    private static void await(Endpoint endpoint, IntSupplier inFlight) {
+        Waiting.YIELD.tryUntil(() -> {
+            endpoint.domain.queues.progress(); // the other end of a transfer may be this thread's, too
+            endpoint.transmitQueue().drain(); // whatever it keeps already, which stops the progress above
+            return inFlight.getAsInt() == 0;
+        }, PATIENCE);
+    }
+}

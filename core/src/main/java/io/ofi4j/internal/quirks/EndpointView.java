@@ -1,0 +1,23 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.internal.Handle;
+import java.util.List;
+
+/** What a quirk sees of an enabled endpoint. */
+public interface EndpointView {
+    /** {@return the provider's endpoint} */
+    Handle handle();
+
+    /** {@return where peers reach it} */
+    EndpointAddress address();
+
+    /** {@return the queues that make progress for it} */
+    List<QueueView> queues();
+
+    /** {@return its peers} */
+    VectorView vector();
+
+    /** Has the provider close it, where {@link Quirk#beforeClose} has put that off. */
+    void closeNow();
+}

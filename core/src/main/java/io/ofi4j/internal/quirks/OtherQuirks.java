@@ -1,0 +1,29 @@
+package io.ofi4j.internal.quirks;
+
+import java.util.List;
+
+/** The quirks of {@code sockets} and of {@code ofi_rxd}. */
+final class OtherQuirks {
+    static final List<Quirk> ALL = List.of(new Quirk("sockets-places", provider -> provider.is("sockets"), Tested.ALL,
+            "A domain works on 128 operations at a time, and does not take back the places of those that are under way"
+                    + " when their endpoint is closed.",
+            "ConcurrentCloseTest", Fact.DRAIN_BEFORE_CLOSE),
+            new Quirk("sockets-shutdown", provider -> provider.is("sockets"), Tested.ALL,
+                    "fi_shutdown leaves the number of a closed file, which fi_close closes again.", "ConnectionTest",
+                    Fact.SHUTDOWN_CLOSES),
+            new Quirk("sockets-counters", provider -> provider.is("sockets"), Tested.ALL,
+                    "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
+            new Quirk("rxd-reads", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
+                    "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
+            new Quirk("rxd-counters", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
+                    "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table that"
+                            + " providers share.",
+                    "CounterTest", Fact.SPOILS_COUNTER_WAIT),
+            new Quirk("rxd-addresses", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
+                    "An endpoint has its port from the start; the source of a completion is right for messages only, and"
+                            + " fi_av_lookup does not find the first address.",
+                    "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
+
+    private OtherQuirks() {
+    }
+}

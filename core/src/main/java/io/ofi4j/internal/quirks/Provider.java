@@ -1,0 +1,42 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.EndpointType;
+import io.ofi4j.ProgressModel;
+import io.ofi4j.ThreadingModel;
+import io.ofi4j.Version;
+
+/**
+ * What quirks and facts are chosen by.
+ *
+ * @param name the provider, with what is layered on it, such as {@code tcp;ofi_rxm}
+ * @param libfabric the version that is loaded
+ * @param type the kind of endpoint
+ * @param threading the threading model
+ * @param dataProgress the progress model of data
+ * @param device the name of the domain
+ * @param vendor who has made the device, as the provider writes it; empty where it does not say
+ */
+public record Provider(String name, Version libfabric, EndpointType type, ThreadingModel threading,
+        ProgressModel dataProgress, String device, String vendor) {
+
+    /** {@return the provider at the bottom, such as {@code tcp}} */
+    public String base() {
+        int end = name.indexOf(';');
+        return end < 0 ? name : name.substring(0, end);
+    }
+
+    /** Whether it is this provider, with nothing layered on it. */
+    public boolean is(String base) {
+        return name.equals(base);
+    }
+
+    /** Whether this utility provider is layered on it. */
+    public boolean isUnder(String layer) {
+        return name.endsWith(";" + layer);
+    }
+
+    /** Whether its endpoints have connections. */
+    public boolean isConnected() {
+        return type == EndpointType.MSG;
+    }
+}

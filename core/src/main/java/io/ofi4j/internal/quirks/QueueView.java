@@ -1,0 +1,13 @@
+package io.ofi4j.internal.quirks;
+
+/** What a quirk sees of a completion queue. */
+public interface QueueView {
+    /** {@return whether the calling thread may make progress on it} */
+    boolean admitsCaller();
+
+    /** Makes progress until nothing more comes at once, and keeps what has completed. */
+    void drain();
+
+    /** {@return how many operations are in flight on it} */
+    int inFlight();
+}

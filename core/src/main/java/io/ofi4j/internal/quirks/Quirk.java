@@ -1,0 +1,147 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.Version;
+import io.ofi4j.internal.Handle;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * One behaviour of one provider, and what ofi4j does about it. It is on for the versions of libfabric that its test has run on, and off
+ * for every other.
+ *
+ * <p>The rule: a quirk may call libfabric, order, delay, reserve and refuse. It does not write memory, sockets, files or function
+ * tables that ofi4j did not make, and it does not look into other processes. The replacements below {@code ofi_rxm} are the one
+ * exception.
+ *
+ * <p>A quirk that only states facts is an object of this class; one that acts overrides some of the hooks, which do otherwise what a
+ * plain C program does. Hooks are called by any thread.
+ */
+public class Quirk {
+    private final String name;
+    private final Predicate<Provider> providers;
+    private final Set<Version> versions;
+    private final String upstream;
+    private final String test;
+    private final Set<Fact> facts = EnumSet.noneOf(Fact.class);
+
+    /**
+     * Describes a quirk.
+     *
+     * @param name its name, for the system property {@code io.ofi4j.quirks}
+     * @param providers which providers have it
+     * @param versions the versions of libfabric that its test has run on
+     * @param upstream what the provider does
+     * @param test the test that shows it
+     * @param facts what is known where it is on
+     */
+    public Quirk(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test,
+            Fact... facts) {
+        this.name = name;
+        this.providers = providers;
+        this.versions = versions;
+        this.upstream = upstream;
+        this.test = test;
+        this.facts.addAll(Arrays.asList(facts));
+    }
+
+    /** {@return its name, for the system property {@code io.ofi4j.quirks}} */
+    public final String name() {
+        return name;
+    }
+
+    /** {@return what the provider does} */
+    public final String upstream() {
+        return upstream;
+    }
+
+    /** {@return the test that shows it} */
+    public final String test() {
+        return test;
+    }
+
+    /** {@return the versions of libfabric that its test has run on} */
+    public final Set<Version> versions() {
+        return versions;
+    }
+
+    final boolean concerns(Provider provider) {
+        return versions.contains(provider.libfabric()) && providers.test(provider);
+    }
+
+    /** Adds to what is known of a provider, or takes away. */
+    protected void state(Set<Fact> known) {
+        known.addAll(facts);
+    }
+
+    /** Before a domain is opened; throws where it must not be. */
+    protected void beforeDomain(Provider provider) {
+    }
+
+    /**
+     * Has the provider enable an endpoint, while nobody uses its queues; throws where that must not be.
+     *
+     * @param address gives what fi_getname says before
+     * @param enable enables it: a status
+     * @return the status; below 0 where the endpoint must not be used
+     */
+    protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
+        return enable.getAsInt();
+    }
+
+    /** After an endpoint was enabled and has its address. */
+    protected void enabled(EndpointView endpoint) {
+    }
+
+    /**
+     * Before an endpoint is closed that takes no operations any more.
+     *
+     * @return whether the provider closes it now; if not, {@link EndpointView#closeNow} is called later
+     */
+    protected boolean beforeClose(EndpointView endpoint) {
+        return true;
+    }
+
+    /** After the provider has closed an endpoint. */
+    protected void closed(EndpointView endpoint) {
+    }
+
+    /** Inserts a peer, or refuses to. */
+    protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
+        return insertion.get();
+    }
+
+    /** {@return the places of a new address vector, or null where they need no care} */
+    protected PeerPlaces places() {
+        return null;
+    }
+
+    /** {@return how many addresses a new vector is told to expect} */
+    protected long vectorCount(long expected) {
+        return expected;
+    }
+
+    /**
+     * Removes a peer from a vector; fi_av_remove.
+     *
+     * @return its status; empty where this quirk leaves that to the plain call
+     */
+    protected OptionalInt removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
+        return OptionalInt.empty();
+    }
+
+    /** After an address vector was closed. */
+    protected void vectorClosed(VectorView vector) {
+    }
+
+    @Override
+    public final String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,162 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.internal.AvOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.quirks.rxm.RxmQuirks;
+import io.ofi4j.internal.quirks.shm.ShmQuirks;
+import io.ofi4j.internal.quirks.tcp.TcpQuirks;
+import io.ofi4j.internal.quirks.verbs.VerbsQuirks;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * The seam for providers: what is known of one provider in one version of libfabric, and the hooks that work around it. Chosen once for
+ * each object that is opened, by the only code in core that looks at a provider's name or compares libfabric's version.
+ */
+public final class Quirks {
+    /** Which quirks are on: {@code none}, or their names with commas between them. Not set, all that apply are. */
+    public static final String PROPERTY = "io.ofi4j.quirks";
+
+    private static final List<Quirk> KNOWN = Stream
+            .of(ShmQuirks.ALL, TcpQuirks.ALL, RxmQuirks.ALL, VerbsQuirks.ALL, OtherQuirks.ALL).flatMap(List::stream)
+            .toList();
+    private static final Set<String> WANTED = wanted(System.getProperty(PROPERTY));
+
+    private final List<Quirk> active;
+    private final Set<Fact> facts;
+
+    private Quirks(List<Quirk> active, Set<Fact> facts) {
+        this.active = active;
+        this.facts = Collections.unmodifiableSet(facts);
+    }
+
+    /** {@return what is known of a provider, and the quirks of it that are on} */
+    public static Quirks of(Provider provider) {
+        requireKnownNames();
+        List<Quirk> active = KNOWN.stream().filter(quirk -> quirk.concerns(provider))
+                .filter(quirk -> WANTED == null || WANTED.contains(quirk.name())).toList();
+        Set<Fact> facts = EnumSet.noneOf(Fact.class);
+        facts.addAll(KnownFacts.of(provider));
+        active.forEach(quirk -> quirk.state(facts));
+        return new Quirks(active, facts);
+    }
+
+    /** {@return all quirks, whether they are on or not} */
+    public static List<Quirk> known() {
+        return KNOWN;
+    }
+
+    /** Null where all are wanted. */
+    private static Set<String> wanted(String property) {
+        return property == null
+                ? null
+                : property.equals("none") ? Set.of() : Set.copyOf(Stream.of(property.split(",")).distinct().toList());
+    }
+
+    /**
+     * Checks the system property {@value #PROPERTY}.
+     *
+     * @throws IllegalArgumentException if it names a quirk that there is not
+     */
+    public static void requireKnownNames() {
+        if (WANTED == null) {
+            return;
+        }
+        List<String> names = KNOWN.stream().map(Quirk::name).sorted().toList();
+        WANTED.stream().filter(name -> !names.contains(name)).findFirst().ifPresent(name -> {
+            throw new IllegalArgumentException("the system property " + PROPERTY + " names the quirk '" + name
+                    + "', which does not exist: write none, or some of " + String.join(",", names));
+        });
+    }
+
+    /** {@return the quirks that are on} */
+    public List<Quirk> active() {
+        return active;
+    }
+
+    /** {@return whether this is known of the provider} */
+    public boolean has(Fact fact) {
+        return facts.contains(fact);
+    }
+
+    /** {@return all that is known of the provider} */
+    public Set<Fact> facts() {
+        return facts;
+    }
+
+    /** As {@link Quirk#beforeDomain}, like the other hooks below. */
+    public void beforeDomain(Provider provider) {
+        active.forEach(quirk -> quirk.beforeDomain(provider));
+    }
+
+    /** Each quirk in turn, the first one enables. */
+    public int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
+        IntSupplier inner = enable;
+        for (Quirk quirk : active) {
+            IntSupplier next = inner;
+            inner = () -> quirk.enable(address, transmitSize, receiveSize, next);
+        }
+        return inner.getAsInt();
+    }
+
+    public void enabled(EndpointView endpoint) {
+        active.forEach(quirk -> quirk.enabled(endpoint));
+    }
+
+    public boolean beforeClose(EndpointView endpoint) {
+        boolean now = true;
+        for (Quirk quirk : active) {
+            now &= quirk.beforeClose(endpoint);
+        }
+        return now;
+    }
+
+    public void closed(EndpointView endpoint) {
+        active.forEach(quirk -> quirk.closed(endpoint));
+    }
+
+    /** Each quirk in turn, the first one inserts. */
+    public <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
+        Supplier<P> inner = insertion;
+        for (Quirk quirk : active) {
+            Supplier<P> next = inner;
+            inner = () -> quirk.insert(address, vector, next, refusal);
+        }
+        return inner.get();
+    }
+
+    /** {@return what bounds the places of a new address vector, or null} */
+    public PeerPlaces places() {
+        return active.stream().map(Quirk::places).filter(places -> places != null).findFirst().orElse(null);
+    }
+
+    public long vectorCount(long expected) {
+        long count = expected;
+        for (Quirk quirk : active) {
+            count = quirk.vectorCount(count);
+        }
+        return count;
+    }
+
+    public int removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
+        for (Quirk quirk : active) {
+            OptionalInt status = quirk.removePeer(vector, address, fabricAddress);
+            if (status.isPresent()) {
+                return status.getAsInt();
+            }
+        }
+        return AvOps.fi_av_remove(vector, fabricAddress);
+    }
+
+    public void vectorClosed(VectorView vector) {
+        active.forEach(quirk -> quirk.vectorClosed(vector));
+    }
+}

@@ -1,0 +1,67 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.internal.Errno;
+
+/** What to try when a call of libfabric has failed. */
+public final class Remedies {
+    static final String RAISE_FILES = " Raise the limit of open files ('ulimit -n').";
+
+    private Remedies() {
+    }
+
+    /** {@return what to say where a provider that was asked for is not there; empty where there is nothing to say} */
+    public static String ofMissing(String provider) {
+        return provider.contains("shm") ? " It needs room in /dev/shm: 16 MB for each processor ('df /dev/shm')." : "";
+    }
+
+    static String of(int errno, String operation, String provider) {
+        return switch (errno) {
+            case Errno.ENOMEM, Errno.EPERM, Errno.EADDRNOTAVAIL, Errno.ENOKEY, Errno.EKEYREJECTED, Errno.EINVAL ->
+                byCall(errno, operation, provider);
+            case Errno.ENOSPC -> provider.contains("shm")
+                    ? " /dev/shm has no room for an endpoint's 16 MB ('df /dev/shm'): close endpoints, or make it larger ('mount"
+                            + " -o remount,size=2g /dev/shm'; in a container '--shm-size=2g')."
+                    : " /dev/shm may be full ('df /dev/shm'), or a table of the provider is.";
+            case Errno.EFAULT -> operation.startsWith("fi_mr")
+                    ? " The kernel cannot lock this memory. Before Linux 6.2 it locks no file that is mapped read-only: map it"
+                            + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
+                    : "";
+            case Errno.EMFILE -> RAISE_FILES;
+            case Errno.EADDRINUSE, Errno.EBUSY ->
+                " Another endpoint has this address: choose another name, port or service.";
+            case Errno.ENOENT ->
+                " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
+            case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
+            case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
+                " Check the address, the route and firewalls.";
+            case Errno.ENOSYS, Errno.EOPNOTSUPP ->
+                " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
+            default -> "";
+        };
+    }
+
+    /** Of those that mean another thing with another call. */
+    private static String byCall(int errno, String operation, String provider) {
+        boolean registers = operation.startsWith("fi_mr");
+        boolean enables = operation.equals("fi_enable") && provider.contains("verbs");
+        return switch (errno) {
+            case Errno.ENOMEM -> registers || provider.contains("verbs")
+                    ? " The process has no memory left, or may lock no more: register less, or raise the memory lock limit"
+                            + " ('ulimit -l unlimited')."
+                    : " Memory, or a limit of the device, is exhausted: close what is not needed.";
+            case Errno.EPERM -> registers
+                    ? " Raise the memory lock limit ('ulimit -l unlimited') or register less."
+                    : " This process lacks the permission.";
+            case Errno.EADDRNOTAVAIL -> operation.startsWith("fi_av")
+                    ? " It is an address that nothing can be sent to: a wildcard, or without a port."
+                    : " No interface of this machine has this address.";
+            case Errno.EINVAL -> enables
+                    ? " The device may lack a queue as long as ofi_rxm asks for: set FI_UNIVERSE_SIZE in the environment to how many"
+                            + " peers there will be (it is 1024 where it is not set; 16 is right for Soft-RoCE)."
+                    : " FI_LOG_LEVEL=warn in the environment makes libfabric say what it dislikes.";
+            default -> registers
+                    ? " The requested key is another region's, or out of the provider's range: choose another, or leave it to chance."
+                    : " The remote key is not known there: was the region closed?";
+        };
+    }
+}

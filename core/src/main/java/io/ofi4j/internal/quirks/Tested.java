@@ -1,0 +1,24 @@
+package io.ofi4j.internal.quirks;
+
+import io.ofi4j.Version;
+import java.util.Set;
+
+/** The versions of libfabric that the tests have run on. */
+public final class Tested {
+    private static final Version V1_17 = new Version(1, 17);
+    private static final Version V2_1 = new Version(2, 1);
+    private static final Version V2_6 = new Version(2, 6);
+
+    /** All of them. */
+    public static final Set<Version> ALL = Set.of(V1_17, V2_1, V2_6);
+    /** Those of libfabric 1.x. */
+    public static final Set<Version> ONE = Set.of(V1_17);
+    /** Those of libfabric 2.x. */
+    public static final Set<Version> TWO = Set.of(V2_1, V2_6);
+
+    /** Those that the tests have run on over verbs. */
+    public static final Set<Version> OVER_VERBS = Set.of(V1_17, V2_1);
+
+    private Tested() {
+    }
+}

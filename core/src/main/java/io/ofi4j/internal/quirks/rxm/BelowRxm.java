@@ -1,0 +1,97 @@
+package io.ofi4j.internal.quirks.rxm;
+
+import io.ofi4j.Version;
+import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.internal.FabricOps;
+import io.ofi4j.internal.FidOps;
+import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.Hints;
+import io.ofi4j.internal.InfoHandle;
+import io.ofi4j.internal.Out;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Status;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+
+/**
+ * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one exception of the rule for
+ * quirks: a peer that leaves at the wrong moment ends the process of everybody who talks to it.
+ *
+ * <p>The replacements are Java. A critical call must not come to one, nor wait for a lock whose owner does, so that with these
+ * providers all calls that move data are plain.
+ */
+abstract class BelowRxm extends Quirk {
+    private static final String LAYER = "ofi_rxm";
+
+    private final Set<String> prepared = new HashSet<>();
+
+    BelowRxm(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
+        super(name, provider -> provider.isUnder(LAYER) && !provider.isConnected() && providers.test(provider),
+                versions, upstream, test);
+    }
+
+    /** Replaces what the domain of the provider below has: 0, or the error with which it refused to show its functions. */
+    abstract int replaceIn(Handle domain);
+
+    @Override
+    protected void state(Set<Fact> known) {
+        super.state(known);
+        known.remove(Fact.CRITICAL_POSTS);
+        known.remove(Fact.CRITICAL_POLLS);
+    }
+
+    @Override
+    protected synchronized void beforeDomain(Provider provider) {
+        if (prepared.contains(provider.base())) {
+            return;
+        }
+        List<InfoHandle> infos = find(provider.base(), provider.device());
+        if (infos.isEmpty()) { // a device may be called otherwise below: then whichever can be opened
+            infos = find(provider.base(), null);
+        }
+        int status = 0;
+        for (InfoHandle info : infos) {
+            status = open(provider.base(), info);
+            if (status == 0) {
+                prepared.add(provider.base()); // where nothing was found, for want of descriptors perhaps, the next domain asks again
+                break;
+            }
+        }
+        Status.check(status, "fi_domain", provider.name());
+    }
+
+    private static List<InfoHandle> find(String base, String device) {
+        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0,
+                Hints.ofConnections().provider(base).domain(device).info()).infos();
+    }
+
+    private int open(String base, InfoHandle info) {
+        Out fabric = FabricCalls.fi_fabric(info, base);
+        if (fabric.status() != 0) {
+            return fabric.status();
+        }
+        Out domain = FabricOps.fi_domain(fabric.handle(), info);
+        int status = domain.status();
+        if (status == 0) {
+            status = replaceIn(domain.handle());
+            FidOps.fi_close(domain.handle());
+        }
+        FidOps.fi_close(fabric.handle());
+        return status;
+    }
+
+    /** Whether ofi_rxm runs over a provider that sends through sockets. */
+    static boolean isOverSockets(Provider provider) {
+        return provider.base().equals("tcp") || provider.base().equals("net");
+    }
+
+    /** Whether ofi_rxm runs over verbs. */
+    static boolean isOverVerbs(Provider provider) {
+        return provider.base().equals("verbs");
+    }
+}

@@ -1,0 +1,33 @@
+package io.ofi4j.internal.quirks.rxm;
+
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Tested;
+import java.util.List;
+
+/** The quirks of {@code ofi_rxm}, which makes unconnected endpoints of a provider's connected ones. */
+public final class RxmQuirks {
+    /** All of them. */
+    public static final List<Quirk> ALL = List.of(new Quirk("rxm-write-counter", RxmQuirks::isRxm, Tested.ALL,
+            "An inject that fails, such as to a peer that has ended, has no context without a counter of writes, and"
+                    + " ends the process.",
+            "PeerSurvivalTest", Fact.NEEDS_WRITE_COUNTER),
+            new Quirk("rxm-wait-objects", RxmQuirks::isRxm, Tested.ALL,
+                    "What an endpoint has waited for stays in the wait objects of its queues and counters when it is closed.",
+                    "EpollTest", Fact.STALE_WAIT_OBJECTS),
+            new Quirk("rxm-sources", RxmQuirks::isRxm, Tested.ALL,
+                    "The source of a completion is right for messages only.", "CompletionFormatTest",
+                    Fact.SOURCES_OF_MESSAGES_ONLY),
+            new Quirk("rxm-close-without-vector", RxmQuirks::isRxm, Tested.ALL,
+                    "Closing an endpoint looks into its vector, also where none was bound.", "LifeCycleTest",
+                    Fact.CLOSE_NEEDS_VECTOR),
+            new HalfReceivedWrites(), new DepartedPeers());
+
+    private RxmQuirks() {
+    }
+
+    private static boolean isRxm(Provider provider) {
+        return provider.isUnder("ofi_rxm");
+    }
+}

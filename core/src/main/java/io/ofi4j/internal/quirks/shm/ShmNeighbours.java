@@ -1,0 +1,209 @@
+package io.ofi4j.internal.quirks.shm;
+
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.VectorView;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Closes shm endpoints in an order that leaves no endpoint of this process with a pointer to unmapped memory. Before an endpoint is
+ * closed, operations to it are refused, the other endpoints of this process finish what is pending, and their vectors forget it. Where
+ * that is not possible, since something never completes or since the other endpoint belongs to another thread, the provider closes the
+ * endpoint later: when the vectors that know it are closed.
+ */
+final class ShmNeighbours extends Quirk {
+    private static final long QUIET_NANOS = 200_000_000;
+    private static final int ROUNDS = 8;
+
+    /** Endpoints that the provider has open, also those whose close was put off. */
+    private final Map<EndpointView, EndpointAddress> open = new LinkedHashMap<>();
+    /** Addresses of those that are about to be closed. */
+    private final Set<EndpointAddress> closing = new HashSet<>();
+    private final Map<EndpointAddress, List<Known>> peers = new HashMap<>();
+    private final List<Late> late = new ArrayList<>();
+    /**
+     * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has entered them
+     * into the vector, though nobody has inserted them.
+     */
+    private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
+
+    /** A peer that was inserted, and how operations to it are refused. */
+    private record Known(VectorView vector, Runnable refusal) {
+    }
+
+    /** An endpoint whose close was put off, and the vectors that still know it. */
+    private record Late(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {
+    }
+
+    ShmNeighbours() {
+        super("shm-neighbours", provider -> provider.is("shm"), Tested.ALL,
+                "Endpoints of one process use each other's memory as it is mapped; closing one unmaps it, and a neighbour"
+                        + " that still has a command or an address of it ends the process.",
+                "ShmNeighboursTest");
+    }
+
+    /** One that is closed later has its name until then. */
+    @Override
+    protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
+        return isLate(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
+    }
+
+    private synchronized boolean isLate(EndpointAddress address) {
+        return late.stream().anyMatch(one -> one.address.equals(address));
+    }
+
+    @Override
+    protected synchronized void enabled(EndpointView endpoint) {
+        open.put(endpoint, endpoint.address());
+    }
+
+    /** How many open endpoints have none of these addresses. */
+    synchronized int countOthers(Set<EndpointAddress> addresses) {
+        return (int) open.values().stream().filter(address -> !addresses.contains(address)).count();
+    }
+
+    /** In one go, so that the peer's endpoint is not closed meanwhile. */
+    @Override
+    protected synchronized <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion,
+            Consumer<P> refusal) {
+        if (isLate(address)) {
+            throw new IllegalStateException(
+                    "the endpoint with this address is closed, and other endpoints of this process"
+                            + " still use it: close those first, or give the new endpoint another name");
+        }
+        if (closing.contains(address)) {
+            throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm");
+        }
+        P peer = insertion.get();
+        peers.computeIfAbsent(address, key -> new ArrayList<>()).add(new Known(vector, () -> refusal.accept(peer)));
+        return peer;
+    }
+
+    @Override
+    protected boolean beforeClose(EndpointView endpoint) {
+        List<Known> known;
+        Map<EndpointView, EndpointAddress> neighbours;
+        noteWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
+        synchronized (this) {
+            known = peers.getOrDefault(endpoint.address(), List.of());
+            peers.remove(endpoint.address());
+            closing.add(endpoint.address());
+            known.forEach(peer -> peer.refusal.run()); // before looking who is open: who opens after this look sees it
+            neighbours = new LinkedHashMap<>(open);
+            open.remove(endpoint);
+        }
+        Set<QueueView> queues = new LinkedHashSet<>();
+        neighbours.keySet().forEach(neighbour -> queues.addAll(neighbour.queues()));
+        boolean othersLookIn = queues.removeIf(queue -> !queue.admitsCaller());
+        queues.forEach(QueueView::drain); // who entered before now has posted, who enters after is refused
+        boolean isQuiet = awaitQuiet(queues);
+        noteWriters(endpoint); // those that have inserted it since, too: now nobody can any more
+        Set<VectorView> vectors = vectorsThatKnow(endpoint, known, neighbours);
+        for (VectorView vector : vectors) {
+            if (vector.admitsCaller()) {
+                vector.forget(endpoint.address());
+            } else {
+                othersLookIn = true;
+            }
+        }
+        return isQuiet && !othersLookIn || !putOff(endpoint, vectors);
+    }
+
+    private synchronized boolean putOff(EndpointView endpoint, Set<VectorView> vectors) {
+        vectors.removeIf(VectorView::isClosed);
+        if (vectors.isEmpty()) {
+            return false;
+        }
+        late.add(new Late(endpoint, endpoint.address(), vectors));
+        open.put(endpoint, endpoint.address());
+        return true;
+    }
+
+    @Override
+    protected synchronized void closed(EndpointView endpoint) {
+        open.remove(endpoint);
+        closing.remove(endpoint.address());
+    }
+
+    @Override
+    protected void vectorClosed(VectorView vector) {
+        List<Late> due;
+        synchronized (this) {
+            peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
+            peers.values().removeIf(List::isEmpty);
+            writers.remove(vector);
+            late.forEach(one -> one.vectors.remove(vector));
+            due = late.stream().filter(one -> one.vectors.isEmpty()).toList();
+            late.removeAll(due);
+        }
+        due.forEach(one -> one.endpoint.closeNow());
+    }
+
+    /** Notes the open endpoints that may have written to one that is about to be closed. */
+    private void noteWriters(EndpointView endpoint) {
+        Map<EndpointView, EndpointAddress> others;
+        synchronized (this) {
+            others = new LinkedHashMap<>(open);
+        }
+        others.keySet().removeIf(other -> other == endpoint || !other.vector().knows(endpoint.address()));
+        synchronized (this) {
+            others.keySet().retainAll(open.keySet());
+            writers.computeIfAbsent(endpoint.vector(), key -> new HashSet<>()).addAll(others.values());
+        }
+    }
+
+    /** The vectors that one who closes may have written to, though the endpoint there is closed. */
+    private synchronized List<VectorView> writtenTo(EndpointAddress writer) {
+        return writers.entrySet().stream().filter(entry -> entry.getValue().remove(writer)).map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** Those that it was inserted into, and those of whom it may have sent something to: each forgetting costs a place. */
+    private Set<VectorView> vectorsThatKnow(EndpointView endpoint, List<Known> known,
+            Map<EndpointView, EndpointAddress> neighbours) {
+        Set<VectorView> vectors = new LinkedHashSet<>();
+        known.forEach(peer -> vectors.add(peer.vector));
+        vectors.addAll(writtenTo(endpoint.address()));
+        neighbours.forEach((neighbour, address) -> {
+            if (endpoint.vector().knows(address)) {
+                vectors.add(neighbour.vector());
+            }
+        });
+        return vectors;
+    }
+
+    /** How much is noted of endpoints, peers and vectors. */
+    synchronized int size() {
+        return open.size() + closing.size() + peers.size() + late.size() + writers.size();
+    }
+
+    /** Whether nothing is in flight, and all that peers have sent is worked off. */
+    private static boolean awaitQuiet(Set<QueueView> queues) {
+        long start = System.nanoTime();
+        int inFlight;
+        int round = 0;
+        do {
+            inFlight = 0;
+            for (QueueView queue : queues) {
+                queue.drain();
+                inFlight += queue.inFlight();
+            }
+        } while (++round < ROUNDS || inFlight > 0 && System.nanoTime() - start < QUIET_NANOS);
+        return inFlight == 0;
+    }
+}

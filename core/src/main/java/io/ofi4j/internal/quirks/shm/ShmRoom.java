@@ -1,0 +1,128 @@
+package io.ofi4j.internal.quirks.shm;
+
+import io.ofi4j.EndpointAddress;
+import io.ofi4j.FabricException;
+import io.ofi4j.Waiting;
+import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.NativeFile;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.Tested;
+import io.ofi4j.internal.quirks.VectorView;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC where there is none. A peer's file gets its
+ * room when the peer is inserted. No byte of a file is written.
+ */
+final class ShmRoom extends Quirk {
+    /** {@code false} reserves nothing: less of /dev/shm is used, and the process ends where it becomes full. */
+    private static final boolean RESERVES = !"false".equals(System.getProperty("io.ofi4j.shm.reserve"));
+    /** What the file holds: for each command to come, for each that goes out, and beside. */
+    private static final long FOR_EACH_RECEIVED = 4096 + 2 + 576;
+    private static final long FOR_EACH_SENT = 16;
+    private static final long BESIDE = 256 * (32768 + 2 + 320) + 4096;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    /** The provider looks into an existing file as far as this before it looks at the file's length. */
+    private static final long SHORTEST_FILE = 4096;
+
+    ShmRoom() {
+        super("shm-room", provider -> provider.is("shm"), Tested.ALL,
+                "An endpoint's file is sparse; where /dev/shm is full when a page of it is written first, the kernel ends the"
+                        + " process (SIGBUS).",
+                "ShmRoomTest");
+    }
+
+    /** One endpoint at a time, in all processes that use this library: what is seen as free is not taken by another one meanwhile. */
+    @Override
+    protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
+        Optional<Path> place = ShmFiles.place(address.get());
+        if (place.isEmpty()) {
+            return enable.getAsInt();
+        }
+        requireNoOther(place.get());
+        try (NativeFile folder = NativeFile.openFolder(ShmFiles.FOLDER)) {
+            if (RESERVES) {
+                Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE); // somebody who keeps the lock shall not keep this one out
+            }
+            if (RESERVES && room() < size(transmitSize, receiveSize)) {
+                return -Errno.ENOSPC;
+            }
+            int status = enable.getAsInt();
+            return status == 0 ? fill(place.get()) : status;
+        }
+    }
+
+    /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
+    private static void requireNoOther(Path file) {
+        if (!Files.exists(file)) {
+            return;
+        }
+        try (NativeFile open = NativeFile.open(file)) {
+            if (open.error() != 0 || !open.isUnused()) {
+                throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm");
+            }
+        }
+        if (length(file) < SHORTEST_FILE) {
+            throw new FabricException("fi_enable failed on provider shm: the name is taken by " + file
+                    + ", which is no endpoint's file: remove it, or choose another name.", "fi_enable", Errno.EADDRINUSE);
+        }
+    }
+
+    private static long size(long sent, long received) {
+        long all = received * FOR_EACH_RECEIVED + sent * FOR_EACH_SENT + BESIDE;
+        return Long.highestOneBit(all - 1) << 1;
+    }
+
+    private static long length(Path file) {
+        try {
+            return Files.size(file);
+        } catch (IOException e) {
+            return SHORTEST_FILE; // the provider will say what is wrong
+        }
+    }
+
+    @Override
+    protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
+        Status.check(ShmFiles.find(address).map(ShmRoom::fill).orElse(0), "fi_av_insert", "shm");
+        return insertion.get();
+    }
+
+    /** How many bytes there is room for. */
+    private static long room() {
+        try {
+            return Files.getFileStore(ShmFiles.FOLDER).getUsableSpace();
+        } catch (IOException e) {
+            return Long.MAX_VALUE; // the provider will say what is wrong
+        }
+    }
+
+    /** Gives a file the room that it lacks: 0, or why there is none, below 0. */
+    private static int fill(Path file) {
+        if (!RESERVES || !Files.isRegularFile(file)) {
+            return 0;
+        }
+        try (NativeFile open = NativeFile.open(file)) {
+            if (open.error() != 0) {
+                return open.error() == Errno.EMFILE ? -open.error() : 0; // another user's, or the provider will say so
+            }
+            long missing = open.missing();
+            if (missing <= 0) {
+                return 0;
+            }
+            return room() < missing ? -Errno.ENOSPC : -refusal(open.reserve(0, open.size()));
+        }
+    }
+
+    /** What to tell of an error of fallocate: there may be file systems that do not know it. */
+    private static int refusal(int error) {
+        return error == Errno.ENOSPC || error == Errno.ENOMEM ? error : 0;
+    }
+}

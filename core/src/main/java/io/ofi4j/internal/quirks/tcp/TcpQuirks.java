@@ -1,0 +1,46 @@
+package io.ofi4j.internal.quirks.tcp;
+
+import io.ofi4j.ThreadingModel;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Tested;
+import java.util.List;
+
+/** The quirks of {@code tcp} and, on libfabric 1.x, {@code net}, also where {@code ofi_rxm} is layered on them. */
+public final class TcpQuirks {
+    /** All of them. */
+    public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isAlone, Tested.ALL,
+            "A connection that has not said yet what it wants refers to its passive endpoint, be that freed or not.",
+            "ConnectionTest", Fact.PASSIVE_ENDPOINTS_STAY),
+            new Quirk("tcp-remote-counters", TcpQuirks::isAlone, Tested.ALL,
+                    "Counters of peers' operations count writes with data only.", "CounterTest",
+                    Fact.COUNTS_DATA_WRITES_ONLY),
+            new Quirk("tcp-queue-domains",
+                    provider -> provider.is("tcp") && !provider.isConnected()
+                            && provider.threading() == ThreadingModel.COMPLETION,
+                    Tested.TWO,
+                    "With the threading model COMPLETION each queue becomes a domain of its own when its first endpoint is"
+                            + " enabled; what is used before, or with another queue, ends the process.",
+                    "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
+            new Quirk("tcp-reads-freed-twice", TcpQuirks::isBase, Tested.ONE,
+                    "A read whose answer has begun to come is freed twice when its endpoint is closed.",
+                    "ClosedUnderReadTest", Fact.DRAIN_READS_BEFORE_CLOSE),
+            new Quirk("net-close-without-vector", provider -> provider.is("net") && !provider.isConnected(), Tested.ONE,
+                    "Closing an endpoint looks into its vector, also where none was bound.", "LifeCycleTest",
+                    Fact.CLOSE_NEEDS_VECTOR),
+            new Quirk("net-descriptor", provider -> provider.is("net"), Tested.ONE,
+                    "fi_trywait does not reset the descriptor of a queue, fi_cq_sread does.", "EpollTest",
+                    Fact.DESCRIPTOR_RESET_BY_READ));
+
+    private TcpQuirks() {
+    }
+
+    private static boolean isAlone(Provider provider) {
+        return provider.is("tcp") || provider.is("net");
+    }
+
+    private static boolean isBase(Provider provider) {
+        return provider.base().equals("tcp") || provider.base().equals("net");
+    }
+}

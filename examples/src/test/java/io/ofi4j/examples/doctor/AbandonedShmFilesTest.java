@@ -1,0 +1,147 @@
+package io.ofi4j.examples.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.FabricHints;
+import io.ofi4j.Libfabric;
+import io.ofi4j.examples.Forked;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What killed processes leave in /dev/shm is found and removed, and nothing else is. */
+@Timeout(120)
+class AbandonedShmFilesTest {
+    private static final Path FOLDER = Path.of("/dev/shm");
+    /** Linux does not number processes that far. */
+    private static final long NO_PROCESS = 4_194_305;
+
+    @Test
+    void theFileOfAKilledProcessIsFoundAndRemoved() throws InterruptedException {
+        try (Forked victim = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start()) {
+            Path file = fileOf(victim);
+            kill(victim);
+            assertThat(file).exists();
+
+            assertThat(AbandonedShmFiles.find()).contains(file);
+            assertThat(AbandonedShmFiles.remove()).contains(file);
+
+            assertThat(file).doesNotExist();
+        }
+    }
+
+    @Test
+    void theFileOfALivingProcessStays() {
+        try (Forked living = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start()) {
+            Path file = fileOf(living);
+
+            assertThat(AbandonedShmFiles.find()).doesNotContain(file);
+            assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+
+            assertThat(file).exists();
+        }
+    }
+
+    /** Nothing in the name says which process it was, or that it was an endpoint. */
+    @Test
+    void theFileOfANamedEndpointIsNotFound() throws IOException, InterruptedException {
+        String name = "ofi4j-named-" + ProcessHandle.current().pid();
+        try (Forked victim = Forked.Launch.USUAL.main(WaitsWithAnEndpoint.class).start(name)) {
+            Path file = fileOf(victim);
+            kill(victim);
+            try {
+                assertThat(file.getFileName().toString()).startsWith(name);
+                assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+                assertThat(file).exists();
+            } finally {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /** As it is in a container that shares the folder, but not its processes. */
+    @Test
+    void aFileThatIsMappedStaysThoughItsProcessIsNotSeen() throws IOException {
+        Path file = Files.write(FOLDER.resolve(NO_PROCESS + ":0:" + ProcessHandle.current().pid()), new byte[8]);
+        try {
+            try (Arena arena = Arena.ofConfined()) {
+                map(file, arena);
+                assertThat(AbandonedShmFiles.find()).doesNotContain(file);
+                assertThat(AbandonedShmFiles.remove()).doesNotContain(file);
+            }
+            assertThat(AbandonedShmFiles.remove()).contains(file);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    /** The mapping outlives the channel. */
+    private static void map(Path file, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            channel.map(MapMode.READ_WRITE, 0, 1, arena);
+        }
+    }
+
+    /** From libfabric 2 on the provider appends a number where the name that it would give is taken. */
+    @Test
+    void aNameWithAFourthNumberIsTheProvidersToo() throws IOException {
+        Path file = Files.createFile(FOLDER.resolve(NO_PROCESS + ":0:1:" + ProcessHandle.current().pid()));
+        try {
+            assertThat(AbandonedShmFiles.remove()).contains(file);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    @Test
+    void filesWithOtherNamesStay() throws IOException {
+        Path file = Files.createTempFile(FOLDER, "ofi4j-test", ":0:0");
+        try {
+            assertThat(AbandonedShmFiles.find()).doesNotContain(file);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static Path fileOf(Forked process) {
+        process.awaitOutput("\n");
+        return FOLDER.resolve(process.output().strip());
+    }
+
+    /** SIGKILL. */
+    private static void kill(Forked victim) throws InterruptedException {
+        victim.process().destroyForcibly().waitFor();
+    }
+
+    /** Has an shm endpoint, perhaps of a given name, until it is killed; prints the name of its file. */
+    static final class WaitsWithAnEndpoint {
+        private WaitsWithAnEndpoint() {
+        }
+
+        public static void main(String[] arguments) throws InterruptedException {
+            FabricHints hints = FabricHints.rma().provider("shm");
+            Libfabric libfabric = Libfabric.load();
+            try (Fabric fabric = libfabric.openFabric(
+                    libfabric.info(arguments.length == 0 ? hints : hints.source(arguments[0], null)).getFirst());
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector peers = domain.openAddressVector();
+                    Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+                String address = new String(endpoint.address().toBytes());
+                System.out.println(address.substring(address.indexOf("://") + 3, address.indexOf('\0')));
+                Thread.sleep(60_000);
+            }
+        }
+    }
+}
