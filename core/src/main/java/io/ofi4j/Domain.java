@@ -437,9 +437,7 @@ public final class Domain implements AutoCloseable {
         children.remove(child);
         queues.forget(child);
         if (child instanceof Endpoint) {
-            synchronized (this) {
-                regions.endpointClosed();
-            }
+            closes.close(regions::endpointClosed);
         }
     }
 
@@ -472,14 +470,12 @@ public final class Domain implements AutoCloseable {
         if (closes.isHolding()) {
             fabric.closes.hold(this);
         }
-        FabricException late = regions.quarantine.close();
         Status.check(closes.close(this::closeNatively), "fi_close(domain)", info.provider());
-        if (late != null) {
-            throw late;
-        }
+        regions.quarantine.checkLate();
     }
 
     private int closeNatively() {
+        regions.quarantine.close();
         int status = fabric.domainList().close(handle);
         fabric.closes.release(this);
         return status;

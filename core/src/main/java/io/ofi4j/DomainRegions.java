@@ -88,11 +88,19 @@ final class DomainRegions {
 
     /** Whether progress has something to do here. */
     private void noteWork() {
-        domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+        synchronized (quarantine) {
+            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+        }
     }
 
-    void endpointClosed() {
-        quarantine.endpointClosed();
-        noteWork();
+    /** {@return 0} The provider has closed an endpoint. Any thread may call this. */
+    int endpointClosed() {
+        synchronized (quarantine) {
+            quarantine.endpointClosed();
+            if (quarantine.isHeld()) {
+                domain.closingRegions.isAny = true;
+            }
+        }
+        return 0;
     }
 }

@@ -6,6 +6,7 @@ import io.ofi4j.internal.FidOps;
 import io.ofi4j.internal.Handle;
 import io.ofi4j.internal.MrOps;
 import io.ofi4j.internal.NativeMemory;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -244,17 +245,19 @@ final class RegionQuarantine {
         return !held.isEmpty();
     }
 
-    /**
-     * The domain has no endpoint any more, and is closed. Memory in use is freed when a region of another domain is closed.
-     *
-     * @return the first error of a region that was deregistered late; or null
-     */
-    FabricException close() {
+    /** The domain has no endpoint any more, and is closed. Memory in use is freed when a region of another domain is closed. */
+    void close() {
         freeHeld();
         synchronized (this) {
             OF_CLOSED_DOMAINS.addAll(held);
             held.clear();
-            return failure;
+        }
+    }
+
+    /** @throws FabricException the first one of {@link #failed} */
+    synchronized void checkLate() {
+        if (failure != null) {
+            throw failure;
         }
     }
 }

@@ -33,6 +33,6 @@ public final class ShmQuirks {
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",
-                        "ClosedUnderReadTest", Fact.CLOSED_REGIONS_ARE_READ));
+                        "ClosedTargetTest", Fact.CLOSED_REGIONS_ARE_READ));
     }
 }
