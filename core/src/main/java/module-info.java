@@ -4,4 +4,5 @@ module io.ofi4j {
     requires static jdk.jfr;
 
     exports io.ofi4j;
+    exports io.ofi4j.info;
 }

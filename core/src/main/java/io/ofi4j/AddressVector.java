@@ -1,13 +1,19 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.FidOps;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.AddressFormats;
+import io.ofi4j.internal.engine.AddressLookup;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.quirks.VectorView;
 import io.ofi4j.internal.quirks.PeerPlaces;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.AvOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,12 +26,10 @@ import java.util.Set;
  * are enabled. Threads: as the domain's {@link ThreadingModel} says.
  */
 public final class AddressVector implements AutoCloseable {
-    static final long MAXIMUM_COUNT = 1 << 24;
-
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
-    private final Children endpoints = new Children();
+    private final OpenChildren endpoints = new OpenChildren();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
     private final Map<Long, Entry> sources = new HashMap<>();
     /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
@@ -109,7 +113,7 @@ public final class AddressVector implements AutoCloseable {
         return handle == null;
     }
 
-    Children endpoints() {
+    OpenChildren endpoints() {
         return endpoints;
     }
 
@@ -199,7 +203,7 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalStateException if this vector is closed
      * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
-    public synchronized List<Insertion> insertAll(List<EndpointAddress> addresses) {
+    public synchronized List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
         insertTogether(addresses.stream().filter(this::isNewAndSafe).distinct().toList());
         return addresses.stream().map(this::tryInsert).toList();
@@ -219,7 +223,7 @@ public final class AddressVector implements AutoCloseable {
 
     private void insertTogether(List<EndpointAddress> addresses) {
         List<EndpointAddress> sameLength = addresses.stream()
-                .filter(address -> address.length() == addresses.getFirst().length()).toList();
+                .filter(address -> address.toBytes().length == addresses.getFirst().toBytes().length).toList();
         if (sameLength.size() < 2) {
             return;
         }
@@ -232,11 +236,11 @@ public final class AddressVector implements AutoCloseable {
         }
     }
 
-    private Insertion tryInsert(EndpointAddress address) {
+    private InsertResult tryInsert(EndpointAddress address) {
         try {
-            return Insertion.of(insert(address));
+            return InsertResult.of(insert(address));
         } catch (IllegalArgumentException | IllegalStateException | FabricException e) {
-            return Insertion.failed(e);
+            return InsertResult.failed(e);
         }
     }
 
@@ -254,7 +258,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized Peer insertService(String node, String service) {
         requireOpen();
-        return insert(new ServiceNames(domain.handle(), domain.info(), node, service).one());
+        return insert(new AddressLookup(domain.handle(), domain.info(), node, service).one());
     }
 
     /**
@@ -272,11 +276,11 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalStateException if this vector is closed
      * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
-    public synchronized List<Insertion> insertSymmetric(String node, int nodes, String service, int services) {
+    public synchronized List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
-        ServiceNames names = new ServiceNames(domain.handle(), domain.info(), node, service);
+        AddressLookup names = new AddressLookup(domain.handle(), domain.info(), node, service);
         return names.symmetric(nodes, services).stream()
-                .map(found -> found.map(this::tryInsert).orElseGet(() -> Insertion.failed(names.unresolved(0))))
+                .map(found -> found.map(this::tryInsert).orElseGet(() -> InsertResult.failed(names.unresolved(0))))
                 .toList();
     }
 

@@ -1,9 +1,13 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AddressVectorType;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.Opened;
 
 /** Opens address vectors, and refuses what a provider would misunderstand. */
 final class AddressVectors {
@@ -14,7 +18,7 @@ final class AddressVectors {
         FabricInfo info = domain.info();
         AddressVectorType type = type(info, attributes.type());
         requireShareable(info, attributes);
-        Out out = DomainOps.fi_av_open(domain.handle(),
+        Opened out = DomainOps.fi_av_open(domain.handle(),
                 new DomainOps.VectorAttributes(type.value(), domain.quirks.vectorCount(attributes.count()),
                         attributes.endpointsPerNode(), attributes.receiveContextBits(), attributes.name().orElse(null),
                         attributes.isReadOnly()));

@@ -1,7 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.Guard;
+import io.ofi4j.internal.engine.ThreadGuard;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +54,7 @@ final class BoundCounters {
     }
 
     /** @throws IllegalStateException if the threading model gives a counter to another thread than a queue */
-    void requireOwnerOf(Guard queue) {
+    void requireOwnerOf(ThreadGuard queue) {
         for (Counter counter : all()) {
             if (!counter.guard.sharesOwnerWith(queue)) {
                 throw new IllegalStateException("with this threading model one thread must have opened the queues and"

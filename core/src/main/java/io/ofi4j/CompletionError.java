@@ -1,7 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricCalls;
 import java.util.Optional;
 
 /**

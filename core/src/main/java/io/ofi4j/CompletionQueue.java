@@ -1,15 +1,26 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.BoundEndpoints;
+import io.ofi4j.internal.engine.CompletionPoller;
+import io.ofi4j.internal.engine.CompletionReader;
+import io.ofi4j.internal.engine.CompletionWait;
+import io.ofi4j.internal.engine.QueueReceives;
+import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.quirks.QueueView;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.CqFormat;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.CqFormat;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,23 +32,21 @@ import java.util.Objects;
  * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, each completion goes to one of them.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {
-    static final int MAXIMUM_SIZE = 1 << 20;
-
     /** Operations in flight on this queue; used inside the guard only, like all that follows. */
     final ContextSlab contexts;
-    final Guard guard;
+    final ThreadGuard guard;
 
     private final Domain domain;
     private final Handle handle;
     private final WaitObject waitObject;
     private final Arena arena;
     private final BoundEndpoints endpoints = new BoundEndpoints();
-    private final ReceivesForData dataReceives = new ReceivesForData();
+    private final QueueReceives dataReceives = new QueueReceives();
     private final QueueView view = new View();
-    private final CompletionDelivery completions;
+    private final CompletionPoller completions;
     private final CompletionWait waiting;
 
-    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, Guard guard,
+    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, ThreadGuard guard,
             Arena arena, WaitDescriptor descriptor) {
         boolean withSources = domain.info().capabilities().contains(Capability.SOURCE);
         int number = attributes.format().value();
@@ -50,17 +59,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        BlockingRead blocking = new BlockingRead(descriptor, "await on " + this);
+        BlockingWait blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.quirks.has(Fact.CRITICAL_POLLS), endpoints, dataReceives);
-        this.completions = new CompletionDelivery(parts, domain.closingRegions, blocking);
+        this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
     }
 
     /** Takes over a queue that was opened; if that fails, the queue is closed again. */
     static CompletionQueue adopt(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
-            Guard guard) {
+            ThreadGuard guard) {
         Arena arena = Arena.ofShared();
         WaitDescriptor descriptor = null;
         try {
@@ -106,7 +115,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return domain;
     }
 
-    ReceivesForData dataReceives() {
+    QueueReceives dataReceives() {
         return dataReceives;
     }
 

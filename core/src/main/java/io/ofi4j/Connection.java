@@ -1,12 +1,18 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.AddressFormats;
+import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.EpOps;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.EpOps;
+import io.ofi4j.internal.ffi.Handle;
 import java.time.Duration;
 import java.util.Optional;
 

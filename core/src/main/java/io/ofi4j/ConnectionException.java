@@ -1,7 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 
 /** A connection did not come about; {@link #reason} says why. The endpoint is of no more use: close it, and try with another. */

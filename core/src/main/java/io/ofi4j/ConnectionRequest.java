@@ -1,6 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.InfoHandle;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.engine.ConnectionData;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.ffi.InfoHandle;
 import java.util.Optional;
 
 /**

@@ -1,13 +1,17 @@
 package io.ofi4j;
 
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.CntrOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.CntrOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Handle;
 import java.time.Duration;
 
 /**
@@ -20,7 +24,7 @@ import java.time.Duration;
  * opened by one thread; with COMPLETION on {@code tcp} of libfabric 2.x, a counter is for endpoints of one completion queue.
  */
 public final class Counter implements AutoCloseable {
-    final Guard guard;
+    final ThreadGuard guard;
 
     /**
      * Whether a provider has opened a counter in this process that puts its own fi_cntr_wait, which takes each endpoint for one of its
@@ -33,10 +37,10 @@ public final class Counter implements AutoCloseable {
     private final CntrOps ops;
     private final boolean hasOwnTable;
     private final boolean goesStale;
-    private final BlockingRead blocking;
+    private final BlockingWait blocking;
     /** Whether fi_cntr_wait may be called; changed while nobody is in it. */
     private boolean blocks;
-    private final Children bound = new Children();
+    private final OpenChildren bound = new OpenChildren();
     /** The count of errors that the application knows of. */
     private long knownErrors;
     /**
@@ -50,7 +54,7 @@ public final class Counter implements AutoCloseable {
     private CompletionQueue queue;
     private volatile boolean closed;
 
-    private Counter(Domain domain, Handle handle, WaitObject waitObject, Guard guard) {
+    private Counter(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
         this.domain = domain;
         this.handle = handle;
         this.guard = guard;
@@ -61,12 +65,12 @@ public final class Counter implements AutoCloseable {
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
         isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
-        this.blocking = new BlockingRead(null, "fi_cntr_wait");
+        this.blocking = new BlockingWait(null, "fi_cntr_wait");
         this.isReadable = !domain.hasQueuesOfTheirOwn();
     }
 
     /** Takes over a counter that was opened; if that fails, it is closed again. */
-    static Counter adopt(Domain domain, Handle handle, WaitObject waitObject, Guard guard) {
+    static Counter adopt(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
         try {
             return new Counter(domain, handle, waitObject, guard);
         } catch (Throwable t) {
@@ -274,7 +278,7 @@ public final class Counter implements AutoCloseable {
      * @throws WrongThreadException if the threading model gives this counter to another thread
      */
     public void await(long threshold, Duration deadline) {
-        BlockingRead.Call call = mayCall() ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
+        BlockingWait.Call call = mayCall() ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
         if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");

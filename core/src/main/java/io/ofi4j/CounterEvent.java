@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+
 /** What a counter bound to an endpoint counts; the flags of fi_ep_bind for counters, fi_endpoint(3). */
 public enum CounterEvent {
     /** Messages sent. */

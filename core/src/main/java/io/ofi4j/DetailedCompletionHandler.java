@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFormat;
+
 /** Takes completions with everything that a queue knows of them; as {@link CompletionHandler} otherwise. */
 @FunctionalInterface
 public interface DetailedCompletionHandler extends CompletionHandler {

@@ -1,11 +1,23 @@
 package io.ofi4j;
 
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.CloseOrder;
+import io.ofi4j.internal.engine.ClosingRegions;
+import io.ofi4j.internal.engine.FileMapping;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Handle;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
@@ -19,14 +31,14 @@ import java.util.List;
  * endpoints, and registers memory. Threads: as its {@link ThreadingModel} says.
  */
 public final class Domain implements AutoCloseable {
-    final Guard guard;
+    final ThreadGuard guard;
     final DomainQueues queues;
     /** Used under the monitor. */
     final DomainRegions regions;
     /** Noted by {@link #regions}. */
     final ClosingRegions closingRegions = new ClosingRegions() {
         @Override
-        void finishIdle() {
+        public void finishIdle() {
             finishIdleRegions();
         }
     };
@@ -39,7 +51,7 @@ public final class Domain implements AutoCloseable {
     private final Fabric fabric;
     private final Handle handle;
     private final FabricInfo info;
-    private final Children children = Children.owned();
+    private final OpenChildren children = OpenChildren.owned();
     private int lastNumber;
     private volatile boolean closed;
 
@@ -48,7 +60,7 @@ public final class Domain implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.quirks = FoundInfo.of(info).quirks();
-        this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? Guard.owned("DOMAIN") : Guard.exclusive();
+        this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? ThreadGuard.owned("DOMAIN") : ThreadGuard.exclusive();
         this.queues = new DomainQueues(this, guard);
         this.regions = new DomainRegions(this);
     }

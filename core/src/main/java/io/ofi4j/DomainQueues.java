@@ -1,9 +1,14 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Opened;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -15,11 +20,11 @@ final class DomainQueues {
 
     private final Domain domain;
     private final FabricInfo info;
-    private final Guard domainGuard;
+    private final ThreadGuard domainGuard;
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private ProgressThread progressThread;
 
-    DomainQueues(Domain domain, Guard domainGuard) {
+    DomainQueues(Domain domain, ThreadGuard domainGuard) {
         this.domain = domain;
         this.info = domain.info();
         this.domainGuard = domainGuard;
@@ -29,7 +34,7 @@ final class DomainQueues {
         requireOffered(attributes.waitObject());
         int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
         // Room beside the operations of this process for what peers cause: their completion data.
-        Out out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
+        Opened out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
         Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes, guard());
@@ -39,7 +44,7 @@ final class DomainQueues {
 
     Counter open(CounterAttributes attributes) {
         requireOffered(attributes.waitObject());
-        Out out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        Opened out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
         Status.check(out.status(), "fi_cntr_open", info.provider());
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
     }
@@ -52,11 +57,11 @@ final class DomainQueues {
         }
     }
 
-    private Guard guard() {
+    private ThreadGuard guard() {
         return switch (info.domain().threading()) {
             case DOMAIN -> domainGuard;
-            case COMPLETION -> Guard.ownedExclusive("COMPLETION");
-            default -> Guard.exclusive();
+            case COMPLETION -> ThreadGuard.ownedExclusive("COMPLETION");
+            default -> ThreadGuard.exclusive();
         };
     }
 

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.engine.FileMapping;
+import io.ofi4j.internal.engine.RegionQuarantine;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.ArrayList;
 import java.util.List;

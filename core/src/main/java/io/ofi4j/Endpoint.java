@@ -1,12 +1,20 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Handle;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -36,9 +44,9 @@ public final class Endpoint implements AutoCloseable {
     private final NativeEndpoint atProvider;
     /** Whose alias this is, or null. */
     private final Endpoint original;
-    private final Children aliases = Children.owned();
+    private final OpenChildren aliases = OpenChildren.owned();
     private Rma rma;
-    private Duration postTimeout = Room.DEFAULT_TIMEOUT;
+    private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
     Object realm;
     boolean closed;
@@ -423,7 +431,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     private void refusePosts() {
-        Guard guard = transmitQueue().guard;
+        ThreadGuard guard = transmitQueue().guard;
         guard.enter();
         try {
             closed = true;

@@ -1,7 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -180,7 +182,7 @@ final class EndpointBindings {
             action.run();
             return;
         }
-        Guard guard = queue.guard;
+        ThreadGuard guard = queue.guard;
         guard.enterAsAnyone();
         try {
             action.run();

@@ -1,9 +1,11 @@
 package io.ofi4j;
 
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.EndpointOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
@@ -111,7 +113,7 @@ public final class EndpointControl {
     /** Makes the handle of an alias, with these levels as its defaults. */
     Handle alias(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
-        Out out = endpoint.whileOpen(true,
+        Opened out = endpoint.whileOpen(true,
                 handle -> EndpointOps.fi_ep_alias(handle, wanted | Direction.TRANSMIT.bit()));
         check(out.status(), "fi_ep_alias");
         return out.handle();

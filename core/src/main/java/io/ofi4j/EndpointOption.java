@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.DevicePeerToPeer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 

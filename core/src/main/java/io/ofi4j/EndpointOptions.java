@@ -1,9 +1,10 @@
 package io.ofi4j;
 
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.EndpointOps;
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.os.Errno;
 import java.util.Objects;
 
 /**

@@ -1,12 +1,16 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.InfoHandle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.InfoHandle;
+import io.ofi4j.internal.ffi.Opened;
 
 /** Opens endpoints, and refuses what this library or a provider has none of. */
 final class Endpoints {
@@ -48,7 +52,7 @@ final class Endpoints {
     }
 
     private static Handle open(Domain domain, FabricInfo info, InfoHandle handle) {
-        Out out = DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle));
+        Opened out = DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle));
         Status.check(out.status(), "fi_endpoint", info.provider());
         return out.handle();
     }

@@ -1,7 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.internal.ffi.FabricCalls;
 import java.util.Optional;
 
 /**

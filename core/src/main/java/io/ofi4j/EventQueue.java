@@ -1,14 +1,20 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.EventWait;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.FabricOps;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -37,7 +43,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock(true);
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
-    private final Children children = new Children();
+    private final OpenChildren children = new OpenChildren();
     /** Whether fi_eq_sread returns in time. */
     private final boolean keepsTime;
     private boolean hasRetired;
@@ -65,7 +71,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
-        Out out = fabric.domainList().walk(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+        Opened out = fabric.domainList().walk(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
         boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
         if (isRefused && attributes.waitObject() == WaitObject.YIELD) {

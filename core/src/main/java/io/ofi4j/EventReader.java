@@ -1,10 +1,11 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.engine.DomainListLock;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.EqOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.EqOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -13,12 +14,12 @@ import java.util.function.Consumer;
 /** Makes values of what an event queue's provider tells, and lets those know whom it concerns. Used inside the queue's lock. */
 final class EventReader {
     private final EqOps ops;
-    private final DomainList domainList;
+    private final DomainListLock domainList;
     private final String provider;
     private final Map<Long, Endpoint> endpoints = new HashMap<>();
     private final Map<Long, PassiveEndpoint> passiveEndpoints = new HashMap<>();
 
-    EventReader(Handle queue, DomainList domainList) {
+    EventReader(Handle queue, DomainListLock domainList) {
         this.domainList = domainList;
         this.ops = new EqOps(queue);
         this.provider = queue.provider();

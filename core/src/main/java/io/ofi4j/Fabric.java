@@ -1,10 +1,21 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.CloseOrder;
+import io.ofi4j.internal.engine.ClosedWithFabric;
+import io.ofi4j.internal.engine.DomainListLock;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -19,16 +30,16 @@ public final class Fabric implements AutoCloseable {
 
     private final Handle handle;
     private final FabricInfo info;
-    private final Children children = Children.owned();
+    private final OpenChildren children = OpenChildren.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
-    private final Retired retired = new Retired();
-    private final DomainList domainList;
+    private final ClosedWithFabric retired = new ClosedWithFabric();
+    private final DomainListLock domainList;
     private boolean closed;
 
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
         this.info = info;
-        this.domainList = new DomainList(handle);
+        this.domainList = new DomainListLock(handle);
     }
 
     /** {@return what it was opened with} */
@@ -62,9 +73,9 @@ public final class Fabric implements AutoCloseable {
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
-        MemoryRegionMode.requireHandled(domainInfo.domain().memoryRegionMode(), domainInfo.provider());
+        requireHandled(domainInfo);
         FoundInfo.of(domainInfo).quirks().beforeDomain(FoundInfo.of(domainInfo).identity());
-        Out out = domainList.open(FoundInfo.of(domainInfo).handle());
+        Opened out = domainList.open(FoundInfo.of(domainInfo).handle());
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -99,6 +110,15 @@ public final class Fabric implements AutoCloseable {
         children.add(queue);
         eventQueues.add(queue);
         return queue;
+    }
+
+    private static void requireHandled(FabricInfo info) {
+        List<MemoryRegionMode> lacking = info.domain().memoryRegionMode().stream().filter(mode -> !mode.isHandled())
+                .toList();
+        if (!lacking.isEmpty()) {
+            throw new UnsupportedOperationException("provider " + info.provider() + " demands of registrations " + lacking
+                    + ", which this release does not handle");
+        }
     }
 
     /**
@@ -156,11 +176,11 @@ public final class Fabric implements AutoCloseable {
         return handle;
     }
 
-    DomainList domainList() {
+    DomainListLock domainList() {
         return domainList;
     }
 
-    Retired retired() {
+    ClosedWithFabric retired() {
         return retired;
     }
 
@@ -190,7 +210,7 @@ public final class Fabric implements AutoCloseable {
         }
         children.requireNone(this);
         closed = true;
-        Leaks.closed(this);
+        LeakReport.closed(this);
         Status.check(closes.close(this::closeNatively), "fi_close(fabric)", info.provider());
     }
 

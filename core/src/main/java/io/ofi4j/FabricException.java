@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.observe.EventRecorder;
 import java.util.Objects;
 
 /**
@@ -24,7 +25,7 @@ public class FabricException extends RuntimeException {
         super(Objects.requireNonNull(message, "message"));
         this.operation = Objects.requireNonNull(operation, "operation");
         this.errno = errno;
-        Recorder.RECORDER.failed(operation, errno, message);
+        EventRecorder.RECORDER.failed(operation, errno, message);
     }
 
     /** {@return the C call that failed, such as {@code fi_domain}} */

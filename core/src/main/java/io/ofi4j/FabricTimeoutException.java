@@ -1,7 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 
 /** A deadline passed before something happened. Nothing is lost: what was posted stays posted. */

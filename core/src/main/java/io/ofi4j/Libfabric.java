@@ -1,14 +1,31 @@
 package io.ofi4j;
 
+import io.ofi4j.info.OperationFlag;
+import java.util.stream.Stream;
+import java.util.Set;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionOrder;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.Parameter;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.Version;
+import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.MismatchReport;
+import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricCalls;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.Hints;
-import io.ofi4j.internal.NativeLibrary;
-import io.ofi4j.internal.Out;
-import io.ofi4j.internal.SignalGuard;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Hints;
+import io.ofi4j.internal.ffi.NativeLibrary;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.SignalGuard;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -100,7 +117,7 @@ public final class Libfabric {
         }
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
-            throw new NoProviderException(new Discovery(this, this::infoOrNothing, hints).whyNothingMatches());
+            throw new NoProviderException(new MismatchReport(this, this::infoOrNothing, hints).whyNothingMatches());
         }
         return infos;
     }
@@ -119,7 +136,7 @@ public final class Libfabric {
         return found.infos().stream().map(handle -> (FabricInfo) new FoundInfo(handle, version))
                 .filter(info -> !DataReceiveCount.isLacking(info)) // the mode is promised for those that get receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
-                .filter(info -> (hints.operationFlagBits() & ~info.transmit().operationFlags()) == 0)
+                .filter(info -> (bits(hints.operationFlags()) & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
@@ -133,15 +150,24 @@ public final class Libfabric {
             }
             capabilities |= capability.bit();
         }
-        Hints struct = new Hints().capabilities(capabilities).operationFlags(hints.operationFlagBits())
+        Hints struct = new Hints().capabilities(capabilities).operationFlags(bits(hints.operationFlags()))
                 .mode(HANDLED_MODES).endpointType(hints.endpointType().value()).threading(hints.threading().value())
                 .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
-                .memoryRegionMode(MemoryRegionMode.HANDLED).domain(hints.domain().orElse(null))
+                .memoryRegionMode(handledModes()).domain(hints.domain().orElse(null))
                 .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
         attributes(struct, hints.attributes());
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
+    }
+
+    private static long bits(Set<OperationFlag> flags) {
+        return flags.stream().mapToLong(OperationFlag::bit).sum();
+    }
+
+    private static int handledModes() {
+        return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled).mapToInt(MemoryRegionMode::bit)
+                .sum();
     }
 
     private static void attributes(Hints struct, AttributeHints asked) {
@@ -186,10 +212,10 @@ public final class Libfabric {
      * @throws FabricException if the provider refuses
      */
     public Fabric openFabric(FabricInfo info) {
-        Out out = FabricCalls.fi_fabric(FoundInfo.of(info).handle(), info.provider());
+        Opened out = FabricCalls.fi_fabric(FoundInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());
         Fabric fabric = new Fabric(out.handle(), info);
-        Leaks.opened(fabric);
+        LeakReport.opened(fabric);
         return fabric;
     }
 

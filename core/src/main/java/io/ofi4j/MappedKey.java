@@ -1,7 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.MrOps;
+import io.ofi4j.internal.ffi.MrOps;
 
 /**
  * A raw key that the provider has turned into one for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}.

@@ -1,11 +1,13 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.MrOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.MrOps;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -41,7 +43,7 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     long descriptor;
     final long accessBits;
-    final RegionDemands demands;
+    final RegionBinding demands;
     /** Written by the domain's thread or under its monitor, as is what follows. */
     int state = OPEN;
     /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
@@ -79,7 +81,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
         this.rights = accessBits;
         this.whole = null;
-        this.demands = new RegionDemands(this, handle);
+        this.demands = new RegionBinding(this, handle);
         this.counter = attributes.counter().orElse(null);
         this.parts = several
                 ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()

@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.OperationFlag;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;

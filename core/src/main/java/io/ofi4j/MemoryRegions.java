@@ -1,9 +1,9 @@
 package io.ofi4j;
 
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,18 +1,24 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.ChosenAddress;
+import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.quirks.VectorView;
 import io.ofi4j.internal.quirks.QueueView;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
-import io.ofi4j.internal.RmaOps;
+import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.ffi.RmaOps;
 import java.util.Comparator;
 import java.util.List;
 
@@ -170,7 +176,7 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private void bindWriteCounter() {
-        Out counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
+        Opened counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(counter.status(), "fi_cntr_open", info.provider());
         writeCounter = counter.handle();
         bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
@@ -297,7 +303,7 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private int closeWithoutVector() {
-        Out none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
+        Opened none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
         Status.check(none.status(), "fi_av_open", info.provider());
         FidOps.fi_bind(handle, none.handle(), 0);
         int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
@@ -306,7 +312,7 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private int enableAndClose() {
-        Out queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
+        Opened queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
                 -1);
         Status.check(queue.status(), "fi_cq_open", info.provider());
         FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());

@@ -1,6 +1,6 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.os.Errno;
 
 /** No provider of this machine matches the hints. The message says what there is instead. */
 public final class NoProviderException extends FabricException {

@@ -1,16 +1,21 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.engine.ChosenAddress;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.ListeningSocket;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.CmOps;
-import io.ofi4j.internal.EpOps;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.FabricOps;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.EpOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -51,7 +56,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        Out out = FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle());
+        Opened out = FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle());
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);

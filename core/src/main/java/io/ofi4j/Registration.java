@@ -1,12 +1,15 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.MrOps;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.ffi.Opened;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
@@ -167,7 +170,7 @@ final class Registration {
         if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) {
             flags |= FabricConstants.FI_RMA_EVENT;
         }
-        Out out = null;
+        Opened out = null;
         if (wanted.requestedKey().isPresent()) {
             long key = wanted.requestedKey().getAsLong();
             domain.regions.quarantine.freeKey(key);
@@ -186,7 +189,7 @@ final class Registration {
         return out.handle();
     }
 
-    private Out register(long key, long flags) {
+    private Opened register(long key, long flags) {
         return switch (call) {
             case ONE -> MrOps.fi_mr_reg(domain.handle(), segments.getFirst(), bits, key, flags);
             case VECTOR -> MrOps.fi_mr_regv(domain.handle(), segments, bits, key, flags);

@@ -1,8 +1,12 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.RmaOps;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TransmitAttributes;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.RmaOps;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Handed out by
@@ -28,9 +32,9 @@ public final class Rma {
     private final Endpoint endpoint;
     private final RmaOps ops;
     private final TransferChecks checks;
-    private final OperationSlots slots;
+    private final PostOutcome slots;
     private final ContextSlab contexts;
-    private final Guard guard;
+    private final ThreadGuard guard;
     /** The guard's. */
     private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
@@ -42,7 +46,7 @@ public final class Rma {
         this.endpoint = endpoint;
         this.ops = ops;
         this.checks = new TransferChecks(endpoint);
-        this.slots = new OperationSlots(endpoint, checks);
+        this.slots = new PostOutcome(endpoint, checks);
         this.contexts = endpoint.transmitQueue().contexts;
         this.guard = endpoint.transmitQueue().guard;
         this.unlocked = guard.unlocked();
@@ -83,7 +87,7 @@ public final class Rma {
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             if (length == 0) {
@@ -94,7 +98,7 @@ public final class Rma {
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_write");
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -121,7 +125,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            Room room = new Room(endpoint, "fi_write");
+            PostRetry room = new PostRetry(endpoint, "fi_write");
             while (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
@@ -149,7 +153,7 @@ public final class Rma {
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
             if (length == 0 && emptyReadsHang) {
@@ -160,7 +164,7 @@ public final class Rma {
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), context), "fi_read");
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -185,7 +189,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            Room room = new Room(endpoint, "fi_read");
+            PostRetry room = new PostRetry(endpoint, "fi_read");
             while (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
                 room.make();
             }
@@ -214,14 +218,14 @@ public final class Rma {
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         checks.requireInjectable(length);
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_write");
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -246,7 +250,7 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            Room room = new Room(endpoint, "fi_inject_write");
+            PostRetry room = new PostRetry(endpoint, "fi_inject_write");
             while (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
                 room.make();
             }
@@ -278,7 +282,7 @@ public final class Rma {
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         checks.requireData(data);
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             if (length == 0) {
@@ -289,7 +293,7 @@ public final class Rma {
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -318,7 +322,7 @@ public final class Rma {
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            Room room = new Room(endpoint, "fi_writedata");
+            PostRetry room = new PostRetry(endpoint, "fi_writedata");
             while (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
                 room.make();
             }
@@ -350,14 +354,14 @@ public final class Rma {
             RemoteRegion remote, long remoteOffset) {
         checks.requireInjectable(length);
         checks.requireData(data);
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
             return status == 0 || checks.isRefused(status, "fi_inject_writedata");
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -384,7 +388,7 @@ public final class Rma {
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            Room room = new Room(endpoint, "fi_inject_writedata");
+            PostRetry room = new PostRetry(endpoint, "fi_inject_writedata");
             while (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
                 room.make();
             }

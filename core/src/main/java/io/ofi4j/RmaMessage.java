@@ -1,7 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.RmaMessageStruct;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.RmaMessageStruct;
 import java.util.Objects;
 
 /**

@@ -1,25 +1,25 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.ContextSlab;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.Guard;
-import io.ofi4j.internal.RmaOps;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.RmaOps;
 
 /** Posts one endpoint's prepared operations. */
 final class RmaPosting {
     private final Endpoint endpoint;
     private final RmaOps ops;
     private final TransferChecks checks;
-    private final OperationSlots slots;
+    private final PostOutcome slots;
     private final ContextSlab contexts;
-    private final Guard guard;
+    private final ThreadGuard guard;
     /** The guard's. */
     private final Thread unlocked;
     /** The endpoint's, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
 
-    RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, OperationSlots slots) {
+    RmaPosting(Endpoint endpoint, RmaOps ops, TransferChecks checks, PostOutcome slots) {
         this.endpoint = endpoint;
         this.ops = ops;
         this.checks = checks;
@@ -33,7 +33,7 @@ final class RmaPosting {
 
     /** Posts a message that was checked, if there is room; the call says how. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        boolean entered = Guard.enter(guard, unlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.requireOpen(message);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
@@ -53,7 +53,7 @@ final class RmaPosting {
             long status = submit(message, call, context);
             return status == 0 || slots.refused(context, status, call.operation);
         } finally {
-            Guard.exit(guard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -78,7 +78,7 @@ final class RmaPosting {
     /** As {@link #tryPost}, and makes progress until there is room. */
     void post(RmaMessage message, RmaMessage.Call call, long token) {
         if (!tryPost(message, call, token)) {
-            Room room = new Room(endpoint, call.operation);
+            PostRetry room = new PostRetry(endpoint, call.operation);
             while (!tryPost(message, call, token)) {
                 room.make();
             }

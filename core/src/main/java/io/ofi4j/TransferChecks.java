@@ -1,8 +1,11 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.os.Errno;
 
 /** What must hold of a transfer before native code is reached, and the exceptions that say what does not. */
 final class TransferChecks {
@@ -69,7 +72,7 @@ final class TransferChecks {
     }
 
     void requireOffered(OperationFlag flag) {
-        Capability needed = flag.needs();
+        Capability needed = neededFor(flag);
         if (needed != null && (endpoint.info().capabilityBits() & needed.bit()) == 0) {
             throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
                     + " was opened without: ask for it in FabricHints, or for another provider");
@@ -77,6 +80,13 @@ final class TransferChecks {
         if (flag == OperationFlag.REMOTE_CQ_DATA) {
             requireData(0);
         }
+    }
+
+    /** Null where any endpoint has it. */
+    private static Capability neededFor(OperationFlag flag) {
+        return flag == OperationFlag.FENCE
+                ? Capability.FENCE
+                : flag == OperationFlag.COMMIT_COMPLETE ? Capability.RMA_PMEM : null;
     }
 
     void requireDomain(MemoryRegion local) {

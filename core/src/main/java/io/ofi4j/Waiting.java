@@ -1,7 +1,9 @@
 package io.ofi4j;
 
-import static io.ofi4j.Recorder.RECORDER;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.DescriptorWait;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;

@@ -17,7 +17,7 @@
  * <p><b>The objects</b>, each opened from the one before it or bound to it:
  * <ul>
  * <li>{@link io.ofi4j.Libfabric#load} loads the library, and {@link io.ofi4j.Libfabric#info} finds what matches
- * {@link io.ofi4j.FabricHints}: a {@link io.ofi4j.FabricInfo} for each offer.
+ * {@link io.ofi4j.info.FabricHints}: a {@link io.ofi4j.info.FabricInfo} for each offer.
  * <li>A {@link io.ofi4j.Fabric} is a network, a {@link io.ofi4j.Domain} an adapter in it.
  * <li>{@link io.ofi4j.MemoryRegion}s are the memory that is transferred from and to: allocated, the application's own, or a
  * file's. Peers reach one by its {@link io.ofi4j.RemoteRegion}, which is sent to them.
@@ -26,7 +26,7 @@
  * <li>A {@link io.ofi4j.CompletionQueue} tells which have completed, by {@link io.ofi4j.CompletionQueue#poll} or, blocking,
  * {@link io.ofi4j.CompletionQueue#await}; a {@link io.ofi4j.Counter} tells how many.
  * <li>An {@link io.ofi4j.AddressVector} has the peers of unconnected endpoints. Connected ones
- * ({@link io.ofi4j.FabricHints#connected}) have a {@link io.ofi4j.Connection} instead, an {@link io.ofi4j.EventQueue} that tells
+ * ({@link io.ofi4j.info.FabricHints#connected}) have a {@link io.ofi4j.Connection} instead, an {@link io.ofi4j.EventQueue} that tells
  * what becomes of it, and a {@link io.ofi4j.PassiveEndpoint} on the accepting side. Either way operations name a
  * {@link io.ofi4j.Peer}.
  * </ul>
@@ -35,11 +35,11 @@
  * from or bound to an object must be closed before it, or {@link IllegalStateException} names what is still open. Use after
  * close throws {@link IllegalStateException}.
  *
- * <p><b>Threads.</b> The {@link io.ofi4j.ThreadingModel} of the domain decides: with {@code SAFE} any thread may call
+ * <p><b>Threads.</b> The {@link io.ofi4j.info.ThreadingModel} of the domain decides: with {@code SAFE} any thread may call
  * anything; with {@code DOMAIN} only the thread that opened the domain; with {@code COMPLETION} only the thread that opened
  * the completion queue may poll it and post on endpoints bound to it. Another thread gets {@link WrongThreadException}.
  *
- * <p><b>Progress.</b> With {@link io.ofi4j.ProgressModel#MANUAL} a provider works only while the application calls it:
+ * <p><b>Progress.</b> With {@link io.ofi4j.info.ProgressModel#MANUAL} a provider works only while the application calls it:
  * even a process that is only the target of writes and reads must poll a queue of its endpoint, or have a
  * {@link io.ofi4j.ProgressThread} do it. {@link io.ofi4j.Waiting} waits for anything, with a deadline.
  *
@@ -60,3 +60,8 @@
  * runtime made without it works, and tells nothing.
  */
 package io.ofi4j;
+
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;

@@ -6,7 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.internal.FabricConstants;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AddressVectorType;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -57,7 +66,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace(String provider) {
         try (Pair pair = new Pair(provider); AddressVector vector = pair.domain.openAddressVector()) {
             EndpointAddress far = pair.farEndpoint.address();
@@ -65,9 +74,9 @@ class AddressVectorTest {
             EndpointAddress otherKind = EndpointAddress.of(far.toBytes(), FabricConstants.FI_SOCKADDR_IN6);
             EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : otherKind;
 
-            List<Insertion> all = vector.insertAll(List.of(far, unreachable, near, otherKind, far));
+            List<InsertResult> all = vector.insertAll(List.of(far, unreachable, near, otherKind, far));
 
-            assertThat(all).extracting(Insertion::succeeded).containsExactly(true, false, true, false, true);
+            assertThat(all).extracting(InsertResult::succeeded).containsExactly(true, false, true, false, true);
             assertThat(all.get(0).peer().fabricAddress()).isEqualTo(all.get(4).peer().fabricAddress())
                     .isNotEqualTo(all.get(2).peer().fabricAddress());
             assertThat(all.get(0).failure()).isEmpty();
@@ -80,19 +89,19 @@ class AddressVectorTest {
             }
             assertThat(vector.address(all.get(0).peer())).isEqualTo(far);
             assertThat(vector.address(all.get(2).peer())).isEqualTo(near);
-            all.stream().filter(Insertion::succeeded).forEach(one -> vector.remove(one.peer()));
+            all.stream().filter(InsertResult::succeeded).forEach(one -> vector.remove(one.peer()));
         }
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersInsertedTogetherAreReached(String provider) {
         try (Pair pair = new Pair(provider)) {
             EndpointAddress far = pair.farEndpoint.address();
             EndpointAddress unreachable = hasPorts(pair) ? withPort(far, 0) : EndpointAddress.of(far.toBytes(), 3);
             pair.vector.remove(pair.far);
 
-            List<Insertion> all = pair.vector
+            List<InsertResult> all = pair.vector
                     .insertAll(List.of(unreachable, pair.endpoint.address(), unreachable, far));
 
             assertReaches(pair, all.get(3).peer());
@@ -101,7 +110,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void hundredsOfAddressesGoInAndComeBack(String provider) {
         try (Pair pair = new Pair(provider)) {
             if (!hasPorts(pair)) {
@@ -111,9 +120,9 @@ class AddressVectorTest {
             List<EndpointAddress> addresses = IntStream.range(1, 701)
                     .mapToObj(port -> withPort(pair.farEndpoint.address(), port)).toList();
 
-            List<Insertion> all = pair.vector.insertAll(addresses);
+            List<InsertResult> all = pair.vector.insertAll(addresses);
 
-            assertThat(all).hasSize(700).allMatch(Insertion::succeeded);
+            assertThat(all).hasSize(700).allMatch(InsertResult::succeeded);
             assertThat(all.stream().map(one -> one.peer().fabricAddress()).distinct()).hasSize(700);
             for (int i = 0; i < 700; i++) {
                 assertThat(pair.vector.address(all.get(i).peer())).isEqualTo(addresses.get(i));
@@ -124,7 +133,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeersAddressIsLookedUpUntilItIsRemoved(String provider) {
         try (Pair pair = new Pair(provider); Pair other = new Pair(provider)) {
             EndpointAddress address = pair.vector.address(pair.far);
@@ -141,7 +150,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aServiceIsInsertedByItsNames(String provider) {
         try (Pair pair = new Pair(provider)) {
             if (!looksUpNames(provider)) {
@@ -169,7 +178,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void nodesAndPortsInARowAreInserted(String provider) {
         try (Pair pair = new Pair(provider)) {
             if (!looksUpNames(provider)) {
@@ -184,9 +193,9 @@ class AddressVectorTest {
             String node = TestProviders.address(provider);
             String next = node.substring(0, node.lastIndexOf('.') + 1)
                     + (Integer.parseInt(node.substring(node.lastIndexOf('.') + 1)) + 1);
-            List<Insertion> all = pair.vector.insertSymmetric(node, 2, Integer.toString(first), 2);
+            List<InsertResult> all = pair.vector.insertSymmetric(node, 2, Integer.toString(first), 2);
 
-            assertThat(all).hasSize(4).allMatch(Insertion::succeeded);
+            assertThat(all).hasSize(4).allMatch(InsertResult::succeeded);
             assertThat(all.stream().map(one -> one.peer().fabricAddress()).distinct()).hasSize(4);
             assertThat(all.get(port(far) - first).peer().fabricAddress()).isEqualTo(pair.far.fabricAddress());
             assertThat(all).extracting(one -> pair.vector.toText(pair.vector.address(one.peer()))).satisfiesExactly(
@@ -218,7 +227,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void eachTypeOfVectorIsOpenedWhereTheDomainHasItAndRefusedByNameElsewhere(String provider) {
         for (AddressVectorType type : List.of(AddressVectorType.MAP, AddressVectorType.TABLE)) {
             AddressVectorType other = type == AddressVectorType.MAP ? AddressVectorType.TABLE : AddressVectorType.MAP;
@@ -270,7 +279,7 @@ class AddressVectorTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSharedVectorIsReadByOthersWhereTheProviderSharesThem(String provider) {
         AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
                 .name("ofi4j-test-" + ProcessHandle.current().pid());

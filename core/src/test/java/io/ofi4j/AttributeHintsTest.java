@@ -3,6 +3,14 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.AddressVectorType;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.CompletionOrder;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.ResourceManagement;
+import io.ofi4j.info.TrafficClass;
+import io.ofi4j.support.TestProviders;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
@@ -83,7 +91,7 @@ class AttributeHintsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatNoProviderHasIsRefused(String provider) {
         for (AttributeHints impossible : List.of(NONE.transmitSize(HUGE), NONE.receiveSize(HUGE),
                 NONE.injectSize(HUGE))) {
@@ -95,7 +103,7 @@ class AttributeHintsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void sizesAreGivenAsTheyWereAskedFor(String provider) {
         FabricInfo info = TestProviders
                 .info(TestProviders.hints(provider).attributes(NONE.transmitSize(32).receiveSize(16).injectSize(8)));

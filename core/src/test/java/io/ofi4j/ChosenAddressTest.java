@@ -6,7 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.ofi4j.internal.Errno;
+import io.ofi4j.calls.Trial;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.Listener;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import io.ofi4j.internal.os.Errno;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +74,7 @@ class ChosenAddressTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersReachAnEndpointWhereItWasToBe(String provider) {
         EndpointAddress chosen = free(provider);
         if (takesNone(provider)) {
@@ -93,7 +99,7 @@ class ChosenAddressTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressThatAnotherEndpointHasIsRefused(String provider) {
         if (takesNone(provider)) {
             return; // takes none at all, see above
@@ -125,7 +131,7 @@ class ChosenAddressTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressOfAnotherKindIsRefused(String provider) {
         EndpointAddress other = provider.equals("shm")
                 ? EndpointAddress.of(new InetSocketAddress("127.0.0.1", 0))
@@ -155,7 +161,7 @@ class ChosenAddressTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void peersConnectToAPassiveEndpointWhereItWasToBe(String provider) {
         String name = "MSG " + provider;
         EndpointAddress chosen = free(name);
@@ -177,7 +183,7 @@ class ChosenAddressTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointIsToldOfAnAddressThatAnotherOneHas(String provider) {
         try (Listener listener = new Listener(provider);
                 PassiveEndpoint late = listener.fabric.openPassiveEndpoint(listener.fabric.info())

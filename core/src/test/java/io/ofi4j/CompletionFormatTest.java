@@ -4,6 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -92,7 +100,7 @@ class CompletionFormatTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSourceIsThePeerWhereTheProviderTellsIt(String provider) {
         FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.SOURCE);
         boolean tells = !provider.contains("ofi_rx"); // of messages only
@@ -156,7 +164,7 @@ class CompletionFormatTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSignalingVectorIsTakenOrRefusedByName(String provider) {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().signalingVector(0);
         try (Pair pair = new Pair(TestProviders.hints(provider), attributes)) {

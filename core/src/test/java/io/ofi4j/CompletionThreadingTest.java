@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +26,7 @@ class CompletionThreadingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatNoEndpointWasEnabledWithEndsNoProcess(String provider) {
         Forked.Result result = Forked.run(PollsAndClosesWhatIsNotEnabled.class, provider);
 
@@ -26,7 +34,7 @@ class CompletionThreadingTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aQueueThatIsNewToAVectorWithPeersIsRefusedOnTcp(String provider) {
         try (Pair pair = new Pair(hints(provider));
                 CompletionQueue another = pair.domain.openCompletionQueue();

@@ -2,6 +2,9 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestSeed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class ConcurrentCloseTest {
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void everythingIsClosedUnderThreadsThatUseIt(String provider) {
         Forked.Result result = Forked.run(ClosesUnderThreads.class, Forked.EVERY_COMPILER, provider);
 

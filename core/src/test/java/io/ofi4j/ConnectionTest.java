@@ -7,6 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Listener;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +35,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void bothEndsLearnOfTheConnectionAndOfWhatTheOtherSaid(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();
@@ -62,7 +67,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void theEventsTellOfAConnectionToo(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();
@@ -81,7 +86,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void dataOfEveryLengthArrives(String provider) {
         try (Listener listener = new Listener(provider)) {
             int limit = listener.passive.maximumDataSize();
@@ -104,7 +109,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void tooMuchDataIsRefusedBeforeTheCall(String provider) {
         try (Listener listener = new Listener(provider)) {
             byte[] tooMuch = bytes(listener.passive.maximumDataSize() + 1);
@@ -124,7 +129,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whereNobodyListensTheConnectionIsRefused(String provider) {
         try (Listener listener = new Listener(provider); Listener gone = new Listener(provider)) {
             EndpointAddress address = gone.passive.address();
@@ -147,7 +152,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatDoesNotAnswerTimesOutAndMayBeWaitedForAgain(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();
@@ -164,7 +169,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anInterruptEndsTheWaitForAConnectionWhichMayBeWaitedForAgain(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();
@@ -183,7 +188,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anEndpointWhoseConnectionHasEndedIsAskedNothingNatively(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.connect()[0];
@@ -207,7 +212,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aRequestThatNobodyTakesIsRejectedWithItself(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint one = listener.client();
@@ -231,7 +236,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void requestsAreRejectedWhenThePassiveEndpointIsClosed(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint[] accepted = listener.connect();
@@ -262,7 +267,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anEndpointThatMayYetAcceptIsClosedBeforeThePassiveOne(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint client = listener.client();
@@ -281,7 +286,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointTakesManyConnections(String provider) {
         try (Listener listener = new Listener(provider);
                 MemoryRegion source = listener.domain.allocate(64, Access.WRITE);
@@ -317,7 +322,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerIsNobodyElses(String provider) {
         try (Listener listener = new Listener(provider);
                 MemoryRegion source = listener.domain.allocate(8, Access.WRITE);
@@ -337,7 +342,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void shuttingDownEndsBothEnds(String provider) {
         try (Listener listener = new Listener(provider);
                 MemoryRegion source = listener.domain.allocate(8, Access.WRITE);
@@ -361,7 +366,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatGoesUnderTrafficLosesNoToken(String provider) {
         int large = 1 << 22;
         try (Listener listener = new Listener(provider);
@@ -410,7 +415,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aConnectionThatIsAskedForWhileThePassiveEndpointClosesHarmsNobody(String provider) {
         for (int round = 0; round < 10; round++) {
             try (Listener listener = new Listener(provider)) {
@@ -458,7 +463,7 @@ class ConnectionTest {
 
     /** The provider gives the next passive endpoint the place in memory of the one before. */
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointThatIsClosedAgainLeavesTheNextAlone(String provider) {
         PassiveEndpoint first = null;
         try (Listener listener = new Listener(provider)) {
@@ -478,7 +483,7 @@ class ConnectionTest {
 
     /** The provider gives the next passive endpoint the place in memory of the one before. */
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatWasAskedOfAClosedPassiveEndpointIsNotAskedOfTheNext(String provider) {
         try (Listener listener = new Listener(provider)) {
             for (int round = 0; round < 100; round++) {
@@ -499,7 +504,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatIsNotConnectedYetTransfersNothing(String provider) {
         try (Listener listener = new Listener(provider);
                 Endpoint idle = listener.domain.openEndpoint(listener.active());
@@ -532,7 +537,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void parentsCloseAfterTheirChildren(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint[] ends = listener.connect();
@@ -554,7 +559,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointNeedsItsQueueAndOnlyOne(String provider) {
         try (Listener listener = new Listener(provider);
                 PassiveEndpoint passive = listener.fabric.openPassiveEndpoint(listener.fabric.info())) {
@@ -577,7 +582,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aThreadThatDoesNotOwnTheEndpointsReadsNoEvents(String provider) throws Exception {
         for (ThreadingModel model : List.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION)) {
             try (Listener listener = new Listener(TestProviders.connectedHints(provider).threading(model))) {
@@ -599,7 +604,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatIsOfAnotherFabricIsNotBound(String provider) {
         try (Listener listener = new Listener(provider); Listener other = new Listener(provider)) {
             try (PassiveEndpoint passive = other.fabric.openPassiveEndpoint(other.fabric.info());

@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +120,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProviderOffersItsWaitObjectsAndRefusesOthersByName(String provider) {
         List<WaitObject> offered = offered(provider).toList();
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
@@ -149,7 +157,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void readsAreCountedApartFromWrites(String provider) throws Exception {
         try (Counted pair = new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.READ)) {
             pair.write(3);
@@ -163,7 +171,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersWritesAreCountedWhereTheProviderCan(String provider) throws Exception {
         if (provider.endsWith(";ofi_rxm")) {
             assertThatThrownBy(() -> new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.WRITE,
@@ -196,7 +204,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void countsAreAddedToAndSet(String provider) {
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
                 Domain domain = fabric.openDomain();
@@ -216,7 +224,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterOfOneOwnerCountsBeforeAndAfterAnEndpointIsEnabled(String provider) throws Exception {
         FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
@@ -250,7 +258,7 @@ class CounterTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterIsForEndpointsOfOneQueueWhereAQueueIsADomainOfItsOwn(String provider) {
         FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));

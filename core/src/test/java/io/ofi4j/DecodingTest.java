@@ -2,6 +2,8 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.TestSeed;
 import java.util.HexFormat;
 import java.util.Random;
 import java.util.function.Function;

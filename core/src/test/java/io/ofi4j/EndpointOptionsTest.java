@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.DevicePeerToPeer;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +44,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anOptionThatIsSetIsRead(String provider) {
         try (Pair pair = new Pair(provider)) {
             EndpointOptions options = pair.endpoint.options();
@@ -57,7 +62,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void everyOptionIsReadOrRefusedByName(String provider) throws IllegalAccessException {
         try (Pair pair = new Pair(provider)) {
             for (Field field : EndpointOption.class.getFields()) {
@@ -80,7 +85,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void optionsBeforeAndAfterAnEndpointsLife(String provider) {
         try (Pair pair = new Pair(provider)) {
             Endpoint endpoint = pair.domain.openEndpoint();
@@ -114,7 +119,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void defaultFlagsAndRoomAreToldBySocketsAlone(String provider) {
         try (Pair pair = new Pair(provider); Endpoint unbound = pair.domain.openEndpoint()) {
             EndpointControl control = pair.endpoint.control();
@@ -142,7 +147,7 @@ class EndpointOptionsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAliasSharesTheEndpointAndHasFlagsOfItsOwn(String provider) {
         try (Pair pair = new Pair(provider)) {
             if (!provider.equals("sockets")) {

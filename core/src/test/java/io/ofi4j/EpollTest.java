@@ -3,6 +3,14 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Epoll;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +57,7 @@ class EpollTest {
 
     /** Reads, for both ends of one have something to wait for; a write may be over once it is posted. */
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void completionsWakeIt(String provider) {
         if (provider.matches("shm|udp;ofi_rxd")) {
             assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> pair(provider).close())
@@ -106,7 +114,7 @@ class EpollTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void eventsWakeIt(String provider) {
         FabricInfo info = TestProviders.info(TestProviders.connectedHints(provider));
         EventQueueAttributes attributes = EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable();

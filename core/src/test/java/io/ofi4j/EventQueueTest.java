@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -118,7 +122,7 @@ class EventQueueTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aQueueWithADescriptorGivesItToTheApplication(String provider) {
         try (Fabric fabric = fabric(provider);
                 EventQueue queue = fabric
@@ -132,7 +136,7 @@ class EventQueueTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatWasNotAskedForIsRefused(String provider) {
         try (Fabric fabric = fabric(provider); EventQueue queue = fabric.openEventQueue()) {
             assertThatThrownBy(() -> queue.write(1, 2)).isInstanceOf(UnsupportedOperationException.class)
@@ -146,7 +150,7 @@ class EventQueueTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aClosedQueueIsOfNoUse(String provider) {
         try (Fabric fabric = fabric(provider)) {
             EventQueue queue = fabric

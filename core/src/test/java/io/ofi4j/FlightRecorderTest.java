@@ -3,6 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.support.Listener;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,7 +75,7 @@ class FlightRecorderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void registrationsAndEndpointsAppear(String provider) {
         Duration[] took = new Duration[2];
         Seen seen = Seen.during(() -> {
@@ -103,7 +107,7 @@ class FlightRecorderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#connected")
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
     void connectionsThatDoNotComeAboutAppear(String provider) {
         Seen seen = Seen.during(() -> {
             try (Listener listener = new Listener(provider)) {
@@ -172,7 +176,7 @@ class FlightRecorderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void operationsThatNeedNotWaitGiveNoEvent(String provider) {
         int operations = 100;
         Seen seen = Seen.during(() -> {

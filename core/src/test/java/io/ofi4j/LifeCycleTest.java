@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -94,7 +97,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointThatIsNotEnabledIsInNobodysWay(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -124,7 +127,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressMayBeInsertedAndRemovedManyTimes(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -143,7 +146,7 @@ class LifeCycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void closingAnEndpointCompletesEveryTokenExactlyOnce(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LARGE, Access.WRITE);

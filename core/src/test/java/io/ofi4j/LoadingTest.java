@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.ofi4j.support.Forked;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,9 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.faults.FaultPeer;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
 import java.io.IOException;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;

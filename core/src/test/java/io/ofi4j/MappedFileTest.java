@@ -10,7 +10,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ofi4j.internal.Errno;
+import io.ofi4j.faults.FaultPeer;
+import io.ofi4j.support.ForeignChannel;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.internal.os.Errno;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -59,7 +63,7 @@ class MappedFileTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatAPeerWritesIsInTheFile(String provider) throws IOException {
         try (Pair pair = new Pair(provider); MemoryRegion source = pair.domain.allocate(PART, Access.WRITE)) {
             MemoryRegion mapped = pair.domain.map(file, MapMode.READ_WRITE, OFFSET, PART, Access.REMOTE_WRITE);
@@ -88,7 +92,7 @@ class MappedFileTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFileIsReadByPeersAndSentFrom(String provider) throws IOException {
         try (Pair pair = new Pair(provider);
                 MemoryRegion mapped = mapThroughChannel(pair.domain);
@@ -242,7 +246,7 @@ class MappedFileTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRegionMayBeLargerThanFourGibibytes(String provider) throws IOException {
         assumeTrue(!provider.startsWith("verbs") || freeMemory() > 2 * HUGE,
                 "a device has all of the region in memory, and this machine has not as much");

@@ -6,10 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Forged;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Field;
 import java.util.Arrays;
@@ -162,7 +169,7 @@ class MemoryRegionDemandsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterOfRemoteWritesIsBoundWhereTheProviderCounts(String provider) {
         boolean claimed = TestProviders.info(provider).capabilities().contains(Capability.RMA_EVENT);
         FabricHints hints = TestProviders.hints(provider);

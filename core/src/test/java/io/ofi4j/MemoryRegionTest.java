@@ -7,6 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,7 +63,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRequestedKeyIsTheKeyThatPeersUseOrIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
             if (choosesKeys(provider)) {
@@ -87,7 +93,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aKeyThatIsTakenIsRefusedUntilItIsFree(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
             MemoryRegionAttributes attributes = MemoryRegionAttributes.of(arena.allocate(LENGTH))
@@ -108,7 +114,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void keysAreTheApplicationsAndOfEightBytesOrTheDevicesAndOfFour(String provider) {
         DomainAttributes domain = TestProviders.info(provider).domain();
 
@@ -121,7 +127,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void severalSegmentsAreOneRegionAsFarAsTheProviderGoes(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
             int limit = Math.toIntExact(pair.domain.info().domain().memoryRegionIovLimit());
@@ -235,7 +241,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatNoSoftwareProviderHasIsNamed(String provider) {
         try (Pair pair = new Pair(provider)) {
             MemoryRegion region = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE);
@@ -257,7 +263,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void persistentMemoryIsRegisteredWhereItIsOffered(String provider) {
         boolean offered = Set.of("net", "tcp", "sockets").contains(provider);
         FabricHints hints = TestProviders.hints(provider);
@@ -372,7 +378,7 @@ class MemoryRegionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void softwareProvidersDemandVirtualAddressesAtMostAndDevicesTheirKeysAndMemoryThatIsThere(String provider) {
         Set<MemoryRegionMode> demanded = TestProviders.info(provider).domain().memoryRegionMode();
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.Pair;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -87,7 +89,7 @@ class PreparedMessageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void onlyThePeer(String provider) {
         try (Pair pair = new Pair(provider);
                 CompletionQueue queue = pair.domain.openCompletionQueue();
@@ -109,7 +111,7 @@ class PreparedMessageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheData(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
             prepared.message.flags(OperationFlag.REMOTE_CQ_DATA);
@@ -123,7 +125,7 @@ class PreparedMessageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheFlags(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
             prepared.message.data(5);
@@ -148,7 +150,7 @@ class PreparedMessageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneLocalSegment(String provider) {
         try (Pair pair = new Pair(provider);
                 Prepared prepared = new Prepared(pair);
@@ -170,7 +172,7 @@ class PreparedMessageTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneRemoteSegment(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
             RmaMessage message = prepared.message;

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,7 +74,7 @@ class ProgressThreadTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aTargetThatNeverPollsIsServed(String provider) {
         try (Side target = new Side(provider); Side initiator = new Side(provider)) {
             Peer peer = initiator.peers.insert(target.endpoint.address());
@@ -149,7 +153,7 @@ class ProgressThreadTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anIdleThreadLeavesTheProcessorAlone(String provider) throws Exception {
         try (Side target = new Side(provider); ProgressThread progress = target.domain.startProgress()) {
             Thread.sleep(200); // not for anything to happen: time in which nothing should

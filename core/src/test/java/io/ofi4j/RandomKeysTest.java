@@ -2,6 +2,9 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -45,7 +48,7 @@ class RandomKeysTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void keysThatTheLibraryChoosesCannotBeGuessed(String provider) {
         assertThat(TestProviders.info(provider).domain().memoryRegionMode()).as("who chooses")
                 .doesNotContain(MemoryRegionMode.PROV_KEY);

@@ -3,6 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +22,7 @@ class RegionQuarantineTest {
     private static final long MARGIN = 128 * MEGABYTE;
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void closedRegionsTakeABoundedAddressSpaceAndNoMemory(String provider) {
         Memory more = more(provider, provider.equals("shm") ? 20_000 : 3_000, (int) MEGABYTE);
 

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +60,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aWriteWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
@@ -72,7 +78,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anInjectWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -88,7 +94,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void scatteredSegmentsGoOutInOneOperationAndComeBack(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion one = pair.domain.allocate(100, Access.WRITE, Access.READ);
@@ -120,7 +126,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void segmentsAreScatteredAtTheTargetAsFarAsTheProviderTakesThem(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
@@ -147,7 +153,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPreparedOperationIsPostedAgainAfterAFieldHasChanged(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
@@ -167,7 +173,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void deliveryCompleteMeansThatTheBytesAreThere(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
@@ -206,7 +212,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aMessageCarriesDataWithItsFlag(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -237,7 +243,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aWriteOfNoBytesIsDeliveredOrRefused(String provider) {
         boolean hangs = provider.equals("shm") && Libfabric.load().version().major() < 2;
         try (Pair pair = new Pair(provider);
@@ -278,7 +284,7 @@ class RmaCallsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {
             RmaMessage message = pair.rma().message();

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,7 +94,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void onlyWhatAsksForACompletionGivesOne(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             byte[] sent = fill(selective.source);
@@ -110,7 +116,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void readsAreSilentToo(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             byte[] there = fill(selective.target);
@@ -128,7 +134,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRegionUnderASilentOperationStaysUntilItIsOver(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
             selective.write(1);
@@ -144,7 +150,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSilentOperationThatIsCanceledIsReportedOnce(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
             selective.endpoint.rma().write(selective.source, 0, 8, selective.pair.far, selective.target.remote(), 0, 9);
@@ -184,7 +190,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void silentOperationsLeaveNothingForALaterPoll(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             for (int i = 0; i < 20; i++) {
@@ -201,7 +207,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointCanAskForEveryCompletionByDefault(String provider) {
         FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.COMPLETION);
         try (Selective selective = new Selective(hints, LENGTH)) {
@@ -214,7 +220,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void deliveryCanBeWhatEveryCompletionSays(String provider) {
         FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
         try (Pair pair = new Pair(hints);
@@ -246,7 +252,7 @@ class SelectiveCompletionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void commitCompleteHoldsWhereItIsOfferedAndIsRefusedByNameElsewhere(String provider) {
         FabricHints persistent = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.RMA_PMEM)
                 .operationFlags(OperationFlag.COMMIT_COMPLETE);

@@ -3,6 +3,11 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +25,7 @@ class StatisticsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionsAreCountedWhetherPolledOrKept(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE);
@@ -50,7 +55,7 @@ class StatisticsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatFoundNoRoomAndWhatClosingCanceledIsCounted(String provider) {
         int size = Math.max(4, DataReceiveCount.of(TestProviders.info(provider)));
         try (Pair pair = new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults().size(size));
@@ -94,7 +99,7 @@ class StatisticsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void regionsAreCountedFromRegistrationToDeregistration(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion target = pair.domain.allocate(large(pair), Access.REMOTE_WRITE)) {

@@ -3,6 +3,8 @@ package io.ofi4j;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +28,7 @@ class TransferTest {
     private final Random random = new Random(42);
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("a write of any size arrives intact, with one completion")
     void writeArrives(String provider) {
         try (Pair pair = new Pair(provider);
@@ -47,7 +49,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("a read of any size fetches what is there, with one completion")
     void readFetches(String provider) {
         try (Pair pair = new Pair(provider);
@@ -67,7 +69,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("an inject of any size up to the provider's limit arrives intact, though the source changes at once")
     void injectArrives(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -91,7 +93,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("64 MiB go out and come back, in as many operations as it takes")
     void largeTransfers(String provider) {
         try (Pair pair = new Pair(provider);
@@ -119,7 +121,7 @@ class TransferTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("as many writes as the queue holds are in flight at once, and each token comes back once")
     void manyInFlight(String provider) {
         try (Pair pair = new Pair(provider);

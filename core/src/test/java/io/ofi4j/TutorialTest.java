@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.WaitObject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,9 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.Version;
+import io.ofi4j.support.TestSeed;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;

@@ -5,6 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.faults.FaultLink;
+import io.ofi4j.faults.FaultPeer;
+import io.ofi4j.faults.FaultTarget;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

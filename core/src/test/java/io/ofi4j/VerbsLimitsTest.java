@@ -3,6 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;

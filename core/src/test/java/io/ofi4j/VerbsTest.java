@@ -7,6 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.support.Listener;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +43,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void theDeviceChoosesKeysOfFourBytesForVirtualAddresses(String provider) {
         try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             DomainAttributes attributes = pair.domain.info().domain();
@@ -55,7 +64,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anOperationBeyondWhatTheDeviceTakesIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider)) {
             long limit = pair.rma().maximumMessageSize();
@@ -70,7 +79,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aLongerInjectThanTheDeviceTakesIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider)) {
             long limit = pair.rma().injectSize();
@@ -84,7 +93,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void injectsHaveTheSizesOfSoftRoce(String provider) {
         try (Pair pair = new Pair(provider)) {
             assumeTrue(isSoftRoce(pair), "another device has other sizes");
@@ -108,7 +117,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void moreRemoteSegmentsThanTheDeviceTakesAreRefused(String provider) {
         try (Pair pair = new Pair(provider); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
             RmaMessage message = pair.rma().message().peer(pair.far);
@@ -120,7 +129,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionDataOfMoreThanFourBytesIsRefused(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -138,7 +147,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionDataIsRefusedByNameWhereTheDeviceCarriesNone(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
@@ -157,7 +166,7 @@ class VerbsTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void severalLocalSegmentsAreWrittenAndAReadIntoThemFillsAllOrIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion one = pair.domain.allocate(8, Access.READ, Access.WRITE);
@@ -190,7 +199,7 @@ class VerbsTest {
 
     /** A wrong key breaks the connection: what was posted behind it comes back, too, and another endpoint works. */
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#transfers")
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aFailureReachesEveryOutstandingToken(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion here = pair.domain.allocate(8, Access.READ, Access.WRITE);

@@ -2,6 +2,12 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +27,7 @@ class WaitObjectTest {
 
     /** In a JVM of its own, which ofi_rxm would end: it leaves what the endpoint waited for in the wait object. */
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void queuesAndCountersAreWaitedForAfterAnEndpointOfTheirsWasClosed(String provider) {
         Forked.Result result = Forked.run(WaitsAfterAClose.class, provider);
 

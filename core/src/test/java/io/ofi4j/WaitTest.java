@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ofi4j.internal.Descriptors;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +56,7 @@ class WaitTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.TestProviders#rma")
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProviderOffersItsWaitObjectsAndRefusesOthersByName(String provider) {
         List<WaitObject> offered = offered(provider).toList();
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));

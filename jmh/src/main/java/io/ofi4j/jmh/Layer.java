@@ -22,7 +22,7 @@ public abstract class Layer {
     @Param("shm")
     public String provider;
 
-    /** What is asked for as threading model: a name of {@link io.ofi4j.ThreadingModel}. */
+    /** What is asked for as threading model: a name of {@link io.ofi4j.info.ThreadingModel}. */
     @Param({"DOMAIN", "SAFE"})
     public String threading;
 

@@ -1,6 +1,6 @@
 package io.ofi4j.jmh;
 
-import io.ofi4j.OperationFlag;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.RmaMessage;
 
 /** The public API with operations that were prepared once and are posted again and again. */

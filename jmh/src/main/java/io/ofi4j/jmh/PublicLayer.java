@@ -7,15 +7,15 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
-import io.ofi4j.ProgressModel;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ThreadingModel;
 
 /** The public API, as a program would use it. */
 public class PublicLayer extends Layer implements CompletionHandler {

@@ -2,10 +2,10 @@ package io.ofi4j.jmh;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ThreadingModel;
 
 /** A layer over {@link RawFabric}: no checks, no bookkeeping, one context that is used again and again. */
 public abstract class RawLayer extends Layer {

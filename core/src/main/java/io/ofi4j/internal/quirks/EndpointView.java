@@ -1,7 +1,7 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.List;
 
 /** What a quirk sees of an enabled endpoint. */

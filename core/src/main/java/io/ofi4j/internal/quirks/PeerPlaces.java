@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import java.util.Set;
 
 /** Bounds how many addresses an address vector takes. Used under the vector's monitor. */

@@ -1,9 +1,9 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointType;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
-import io.ofi4j.Version;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.Version;
 
 /**
  * What quirks and facts are chosen by.

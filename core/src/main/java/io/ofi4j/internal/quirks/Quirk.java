@@ -1,8 +1,8 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.Version;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.Version;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.OptionalInt;

@@ -1,8 +1,8 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.internal.AvOps;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.rxm.RxmQuirks;
 import io.ofi4j.internal.quirks.shm.ShmQuirks;
 import io.ofi4j.internal.quirks.tcp.TcpQuirks;

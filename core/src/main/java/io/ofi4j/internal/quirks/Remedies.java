@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.internal.Errno;
+import io.ofi4j.internal.os.Errno;
 
 /** What to try when a call of libfabric has failed. */
 public final class Remedies {

@@ -1,9 +1,9 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.FabricException;
-import io.ofi4j.internal.Descriptors;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.FabricCalls;
+import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricCalls;
 
 /** Makes exceptions of the statuses that libfabric returns, which are error numbers below 0. */
 public final class Status {

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.Version;
+import io.ofi4j.info.Version;
 import java.util.Set;
 
 /** The versions of libfabric that the tests have run on. */

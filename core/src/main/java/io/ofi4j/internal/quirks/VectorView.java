@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks;
 
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 
 /** What a quirk sees of an address vector. */
 public interface VectorView {

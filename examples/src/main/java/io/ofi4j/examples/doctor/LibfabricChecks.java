@@ -1,14 +1,14 @@
 package io.ofi4j.examples.doctor;
 
-import io.ofi4j.Capability;
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.LibfabricNotFoundException;
 import io.ofi4j.NoProviderException;
-import io.ofi4j.Parameter;
-import io.ofi4j.ThreadingModel;
-import io.ofi4j.Version;
+import io.ofi4j.info.Parameter;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.Version;
 import io.ofi4j.examples.NativeAccess;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.ofi4j.examples.info;
 
-import io.ofi4j.Capability;
-import io.ofi4j.EndpointType;
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ThreadingModel;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package io.ofi4j.examples.info;
 
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;

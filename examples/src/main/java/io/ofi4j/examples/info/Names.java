@@ -1,7 +1,7 @@
 package io.ofi4j.examples.info;
 
-import io.ofi4j.Capability;
-import io.ofi4j.EndpointType;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointType;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.ofi4j.examples.info;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.ofi4j.Libfabric;
-import io.ofi4j.Parameter;
+import io.ofi4j.info.Parameter;
 import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;
 import java.util.Arrays;

@@ -4,7 +4,7 @@ import io.ofi4j.Access;
 import io.ofi4j.Connection.State;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.Event;
 import io.ofi4j.EventQueue;
 import io.ofi4j.PassiveEndpoint;

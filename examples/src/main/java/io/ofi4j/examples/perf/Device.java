@@ -1,10 +1,10 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Domain;
-import io.ofi4j.EndpointType;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.EventQueue;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.PassiveEndpoint;
 

@@ -4,7 +4,7 @@ import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.examples.CommandFailure;

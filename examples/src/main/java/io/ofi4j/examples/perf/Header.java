@@ -1,9 +1,9 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.FabricInfo;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
-import io.ofi4j.Version;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.Version;
 
 /**
  * What holds for every row.

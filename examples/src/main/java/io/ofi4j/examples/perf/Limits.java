@@ -1,6 +1,6 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.examples.CommandFailure;
 import java.util.List;
 

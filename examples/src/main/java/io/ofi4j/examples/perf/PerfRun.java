@@ -1,9 +1,9 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.EndpointType;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.Libfabric;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;
 import java.net.InetAddress;

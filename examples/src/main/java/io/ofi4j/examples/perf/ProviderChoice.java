@@ -1,12 +1,12 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.EndpointType;
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.NoProviderException;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

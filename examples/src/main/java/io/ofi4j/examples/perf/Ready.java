@@ -1,6 +1,6 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.Frame;

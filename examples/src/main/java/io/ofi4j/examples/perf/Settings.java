@@ -1,8 +1,8 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.EndpointType;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

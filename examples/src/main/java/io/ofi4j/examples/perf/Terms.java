@@ -1,6 +1,6 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Version;
+import io.ofi4j.info.Version;
 import io.ofi4j.examples.Release;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.ControlException.Reason;

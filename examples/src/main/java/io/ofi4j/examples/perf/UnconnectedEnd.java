@@ -3,7 +3,7 @@ package io.ofi4j.examples.perf;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.Endpoint;
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.Peer;
 import java.time.Duration;
 

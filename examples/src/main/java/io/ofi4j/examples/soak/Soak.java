@@ -2,7 +2,7 @@ package io.ofi4j.examples.soak;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.doctor.AbandonedShmFiles;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.ofi4j.examples.soak;
 
-import io.ofi4j.FabricHints;
-import io.ofi4j.FabricInfo;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.CommandFailure;
 import java.io.PrintWriter;

@@ -7,7 +7,7 @@ import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Fabric;
-import io.ofi4j.FabricHints;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Forked;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package io.ofi4j.examples.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.Version;
+import io.ofi4j.info.Version;
 import io.ofi4j.examples.doctor.Finding.Level;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package io.ofi4j.jmh.compare;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.LibfabricNotFoundException;
-import io.ofi4j.Version;
+import io.ofi4j.info.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

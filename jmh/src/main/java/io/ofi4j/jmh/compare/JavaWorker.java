@@ -2,13 +2,13 @@ package io.ofi4j.jmh.compare;
 
 import com.sun.management.ThreadMXBean;
 import io.ofi4j.Access;
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.FabricHints;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.Libfabric;
 import io.ofi4j.NoProviderException;
-import io.ofi4j.ProgressModel;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.RemoteRegion;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ThreadingModel;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package io.ofi4j.jmh.compare;
 
-import io.ofi4j.FabricHints;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.ofi4j.jmh.compare;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.ProgressModel;
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;

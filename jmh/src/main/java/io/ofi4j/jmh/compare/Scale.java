@@ -2,7 +2,7 @@ package io.ofi4j.jmh.compare;
 
 import com.sun.management.ThreadMXBean;
 import io.ofi4j.Access;
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;

@@ -1,13 +1,13 @@
 package io.ofi4j.internal.quirks.rxm;
 
-import io.ofi4j.Version;
-import io.ofi4j.internal.FabricCalls;
-import io.ofi4j.internal.FabricOps;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.Hints;
-import io.ofi4j.internal.InfoHandle;
-import io.ofi4j.internal.Out;
+import io.ofi4j.info.Version;
+import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Hints;
+import io.ofi4j.internal.ffi.InfoHandle;
+import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
@@ -71,11 +71,11 @@ abstract class BelowRxm extends Quirk {
     }
 
     private int open(String base, InfoHandle info) {
-        Out fabric = FabricCalls.fi_fabric(info, base);
+        Opened fabric = FabricCalls.fi_fabric(info, base);
         if (fabric.status() != 0) {
             return fabric.status();
         }
-        Out domain = FabricOps.fi_domain(fabric.handle(), info);
+        Opened domain = FabricOps.fi_domain(fabric.handle(), info);
         int status = domain.status();
         if (status == 0) {
             status = replaceIn(domain.handle());

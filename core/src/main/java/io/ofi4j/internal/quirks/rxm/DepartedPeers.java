@@ -3,10 +3,10 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ofi4j.internal.FunctionSlot;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.NativeMemory;
-import io.ofi4j.internal.NativeWords;
+import io.ofi4j.internal.ffi.FunctionSlot;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Tested;
 import java.lang.foreign.FunctionDescriptor;

@@ -3,14 +3,14 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ofi4j.internal.CqOps;
-import io.ofi4j.internal.DomainOps;
-import io.ofi4j.internal.FabricConstants;
-import io.ofi4j.internal.FidOps;
-import io.ofi4j.internal.FunctionSlot;
-import io.ofi4j.internal.Handle;
-import io.ofi4j.internal.NativeWords;
-import io.ofi4j.internal.Out;
+import io.ofi4j.internal.ffi.CqOps;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.FunctionSlot;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.quirks.Tested;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -56,7 +56,7 @@ final class HalfReceivedWrites extends BelowRxm {
 
     @Override
     int replaceIn(Handle domain) {
-        Out queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
+        Opened queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
         if (queue.status() == 0) {
             ReplacedFunctions.replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
             FidOps.fi_close(queue.handle());

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.rxm;
 
-import io.ofi4j.internal.FunctionSlot;
+import io.ofi4j.internal.ffi.FunctionSlot;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;

@@ -1,7 +1,7 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.internal.Errno;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.QueueView;

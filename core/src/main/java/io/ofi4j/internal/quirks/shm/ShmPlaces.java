@@ -1,8 +1,8 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.EndpointAddress;
-import io.ofi4j.internal.AvOps;
-import io.ofi4j.internal.Handle;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.PeerPlaces;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;

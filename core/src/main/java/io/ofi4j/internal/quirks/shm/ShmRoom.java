@@ -1,10 +1,10 @@
 package io.ofi4j.internal.quirks.shm;
 
-import io.ofi4j.EndpointAddress;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
-import io.ofi4j.internal.Errno;
-import io.ofi4j.internal.NativeFile;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.Tested;

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.tcp;
 
-import io.ofi4j.ThreadingModel;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;

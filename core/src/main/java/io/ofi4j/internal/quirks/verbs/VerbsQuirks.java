@@ -1,6 +1,6 @@
 package io.ofi4j.internal.quirks.verbs;
 
-import io.ofi4j.ProgressModel;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;

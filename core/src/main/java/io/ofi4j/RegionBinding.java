@@ -1,0 +1,80 @@
+package io.ofi4j;
+
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.MrOps;
+import java.util.Optional;
+
+/** What providers demand of a region after it was registered, before it can be used: what their mr_mode says; fi_mr(3). */
+final class RegionBinding {
+    private final MemoryRegion region;
+    private final Domain domain;
+    private final Handle handle;
+    private final String provider;
+
+    RegionBinding(MemoryRegion region, Handle handle) {
+        this.region = region;
+        this.domain = region.domain;
+        this.handle = handle;
+        this.provider = handle.provider();
+    }
+
+    /** Binds and enables the region, now, or when the endpoint is enabled that it is tied to. */
+    void meet(Optional<Counter> counter, Optional<Endpoint> endpoint) {
+        if (counter.isPresent()) {
+            Status.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", provider);
+            counter.get().bind(region);
+        }
+        try {
+            enable(counter.isPresent(), endpoint);
+        } catch (Throwable t) {
+            counter.ifPresent(bound -> bound.unbind(region));
+            throw t;
+        }
+    }
+
+    private void enable(boolean isCounted, Optional<Endpoint> endpoint) {
+        if (has(MemoryRegionMode.ENDPOINT)) {
+            domain.regions.ofEndpoints().add(region, endpoint.orElse(null));
+            return;
+        }
+        if (isCounted && has(MemoryRegionMode.RMA_EVENT)) {
+            Status.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
+        }
+        becomeUsable();
+    }
+
+    /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
+    void bindTo(Endpoint endpoint) {
+        Status.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", provider);
+        Status.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);
+        becomeUsable();
+    }
+
+    private void becomeUsable() {
+        if (has(MemoryRegionMode.MMU_NOTIFY)) {
+            region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
+            Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", provider);
+        }
+        region.usable(MrOps.fi_mr_desc(handle), has(MemoryRegionMode.RAW) ? null : remote());
+    }
+
+    private RemoteRegion remote() {
+        long base = has(MemoryRegionMode.VIRT_ADDR) ? region.parts().getFirst().address : 0;
+        return new RemoteRegion(base, region.length(), MrOps.fi_mr_key(handle), region.accessBits & Access.REMOTE);
+    }
+
+    RuntimeException notReachable() {
+        return has(MemoryRegionMode.RAW)
+                ? new UnsupportedOperationException("provider " + provider + " has raw keys (FI_MR_RAW): send rawKey()"
+                        + " to the peer, which calls Domain.mapRawKey")
+                : new IllegalStateException(
+                        "provider " + provider + " ties regions to endpoints (FI_MR_ENDPOINT): enable one first");
+    }
+
+    private boolean has(MemoryRegionMode mode) {
+        return domain.info().domain().memoryRegionMode().contains(mode);
+    }
+}

@@ -1,0 +1,115 @@
+package io.ofi4j.info;
+
+import io.ofi4j.AddressVector;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What an endpoint can do; the capability bits of fi_getinfo(3). */
+public enum Capability {
+    /** Messages to posted receives. */
+    MSG(1),
+    /** One-sided reads and writes. */
+    RMA(2),
+    /** Messages matched by tag. */
+    TAGGED(3),
+    /** Atomic operations on a peer's memory. */
+    ATOMIC(4),
+    /** Multicast. */
+    MULTICAST(5),
+    /** Collective operations. */
+    COLLECTIVE(6),
+    /** Starting RMA reads, or fetching atomics. */
+    READ(8),
+    /** Starting RMA writes, or atomics. */
+    WRITE(9),
+    /** Receiving messages. */
+    RECV(10),
+    /** Sending messages. */
+    SEND(11),
+    /** Being the target of reads. */
+    REMOTE_READ(12),
+    /** Being the target of writes. */
+    REMOTE_WRITE(13),
+    /** One posted buffer takes several messages. */
+    MULTI_RECV(16),
+    /** Operations that start when a counter reaches a value. */
+    TRIGGER(20),
+    /** Operations that wait for earlier ones to the same peer. */
+    FENCE(21),
+    /**
+     * Address vectors whose entries carry a number of the application's: of the software providers {@code shm} and
+     * {@code ofi_rxm} of libfabric 2.x. This release gives out none; {@link AddressVector#peer} finds the peer of a source.
+     */
+    AV_USER_ID(41),
+    /** Serving as a peer provider. */
+    PEER(43),
+    /** Directed receives for tagged messages only (libfabric 2.0 and newer). */
+    TAGGED_DIRECTED_RECV(45, 2),
+    /** Multi-receive for tagged messages (libfabric 2.0 and newer). */
+    TAGGED_MULTI_RECV(46, 2),
+    /** Transfers to and from device memory. */
+    HMEM(47),
+    /** Exact source matching (libfabric 2.0 and newer). */
+    EXACT_DIRECTED_RECV(48, 2),
+    /** Completions after data reached persistent memory. */
+    RMA_PMEM(49),
+    /** Source addresses in error completions. No software provider of libfabric 1.17 and 2.1 has them. */
+    SOURCE_ERR(50),
+    /** Communication inside one node. */
+    LOCAL_COMM(51),
+    /** Communication between nodes. */
+    REMOTE_COMM(52),
+    /** Address vectors shared between processes. */
+    SHARED_AV(53),
+    /** Counters of remote accesses on a region. */
+    RMA_EVENT(56),
+    /** Source addresses in completions. */
+    SOURCE(57),
+    /** Addressing one of several receive contexts of a peer. */
+    NAMED_RX_CTX(58),
+    /** Receiving from a chosen peer only. */
+    DIRECTED_RECV(59);
+
+    private final long bit;
+    private final int sinceMajor;
+
+    Capability(int shift) {
+        this(shift, 1);
+    }
+
+    Capability(int shift, int sinceMajor) {
+        this.bit = 1L << shift;
+        this.sinceMajor = sinceMajor;
+    }
+
+    /** {@return libfabric's bit for it} */
+    public long bit() {
+        return bit;
+    }
+
+    /**
+     * {@return the capabilities whose bits are set; some bits changed their meaning with libfabric 2.0}
+     *
+     * @param bits capability bits
+     * @param runtime the libfabric they come from
+     */
+    public static Set<Capability> setOf(long bits, Version runtime) {
+        Set<Capability> set = EnumSet.noneOf(Capability.class);
+        for (Capability capability : values()) {
+            if ((bits & capability.bit) != 0 && runtime.major() >= capability.sinceMajor) {
+                set.add(capability);
+            }
+        }
+        return Collections.unmodifiableSet(set);
+    }
+
+    /**
+     * {@return whether a libfabric knows it}
+     *
+     * @param runtime the version that is loaded
+     */
+    public boolean isKnownTo(Version runtime) {
+        return runtime.major() >= sinceMajor;
+    }
+}

@@ -1,0 +1,182 @@
+package io.ofi4j.info;
+
+import io.ofi4j.AddressVector;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.zip.CRC32C;
+
+/**
+ * The address of an endpoint, as bytes that only its provider understands; fi_getname, fi_cm(3). A value: send what
+ * {@link #encode} gives to peers by any means, and let them insert what {@link #decode} reads into their
+ * {@link AddressVector}. Two addresses are equal if their bytes are.
+ *
+ * <p>The encoding is big-endian: the letters {@code OFIA}; the encoding's version, 1, in 2 bytes; the number of address bytes in
+ * 2 bytes; the kind of the address, an FI_* address format of fi_getinfo(3) or 0 where it is not known, in 4 bytes; the address;
+ * the CRC-32C of all that in 4 bytes.
+ */
+public final class EndpointAddress {
+    /** No provider's addresses are longer. */
+    static final int MAXIMUM_LENGTH = 512;
+
+    private static final int MAXIMUM_NAME_LENGTH = 200;
+    /** As shm names its endpoints. */
+    private static final String NAME_PREFIX = "fi_shm://";
+    private static final int FI_SOCKADDR_IN = 2;
+    private static final int FI_SOCKADDR_IN6 = 3;
+    private static final int FI_ADDR_STR = 9;
+    private static final int SOCKADDR_IN_LENGTH = 16;
+    private static final int SOCKADDR_IN6_LENGTH = 28;
+    private static final short AF_INET = 2;
+    private static final short AF_INET6 = 10;
+    private static final int MAGIC = 0x4f464941; // OFIA
+    private static final short ENCODING = 1;
+    private static final int HEADER_LENGTH = 12;
+
+    private final byte[] bytes;
+    private final int format;
+
+    private EndpointAddress(byte[] bytes, int format) {
+        this.bytes = bytes;
+        this.format = format;
+    }
+
+    /**
+     * {@return the address with these bytes, of a kind that is not known}
+     *
+     * @param bytes what {@link #toBytes} gave where the endpoint is; copied
+     * @throws IllegalArgumentException if there are none, or more than 512
+     */
+    public static EndpointAddress of(byte[] bytes) {
+        return of(bytes, 0);
+    }
+
+    /**
+     * {@return the address with these bytes}
+     *
+     * @param bytes what {@link #toBytes} gave where the endpoint is; copied
+     * @param format what {@link #format} gave there
+     * @throws IllegalArgumentException if there are no bytes or more than 512, or the format is below 0
+     */
+    public static EndpointAddress of(byte[] bytes, int format) {
+        if (bytes.length == 0 || bytes.length > MAXIMUM_LENGTH) {
+            throw new IllegalArgumentException(
+                    "an endpoint's address has 1 to " + MAXIMUM_LENGTH + " bytes, not " + bytes.length);
+        }
+        if (format < 0) {
+            throw new IllegalArgumentException("an address format is 0 or more, not " + format);
+        }
+        return new EndpointAddress(bytes.clone(), format);
+    }
+
+    /**
+     * {@return the address of an endpoint of a provider of networks}
+     *
+     * @param address where it is; a port of 0 lets the system choose one
+     * @throws IllegalArgumentException if it is a name that was not resolved
+     */
+    public static EndpointAddress of(InetSocketAddress address) {
+        if (address.isUnresolved()) {
+            throw new IllegalArgumentException(address + " is not resolved: is the name known?");
+        }
+        byte[] host = address.getAddress().getAddress();
+        boolean isIpv4 = address.getAddress() instanceof Inet4Address;
+        ByteBuffer buffer = ByteBuffer.allocate(isIpv4 ? SOCKADDR_IN_LENGTH : SOCKADDR_IN6_LENGTH)
+                .order(ByteOrder.nativeOrder()).putShort(isIpv4 ? AF_INET : AF_INET6).order(ByteOrder.BIG_ENDIAN)
+                .putShort((short) address.getPort());
+        if (isIpv4) {
+            buffer.put(host);
+        } else {
+            buffer.putInt(0).put(host).order(ByteOrder.nativeOrder())
+                    .putInt(((Inet6Address) address.getAddress()).getScopeId());
+        }
+        return of(buffer.array(), isIpv4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6);
+    }
+
+    /**
+     * {@return the address of an endpoint of a provider whose addresses are names, such as {@code shm}}
+     *
+     * @param name letters, digits, dots, hyphens and underscores; one that no other endpoint of this machine has
+     * @throws IllegalArgumentException if it has none of them, others, or more than 200
+     */
+    public static EndpointAddress ofName(String name) {
+        if (!name.matches("[A-Za-z0-9._-]{1," + MAXIMUM_NAME_LENGTH + "}") || name.startsWith(".")) {
+            throw new IllegalArgumentException("a name has 1 to " + MAXIMUM_NAME_LENGTH
+                    + " letters, digits, dots, hyphens and underscores, and no dot in front, unlike '" + name + "'");
+        }
+        return of((NAME_PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII), FI_ADDR_STR);
+    }
+
+    /** {@return a copy of the bytes} */
+    public byte[] toBytes() {
+        return bytes.clone();
+    }
+
+    /** {@return the kind of the address, as {@link FabricInfo#addressFormat}; 0 where it is not known} */
+    public int format() {
+        return format;
+    }
+
+    /** {@return the address as bytes that {@link #decode} checks} */
+    public byte[] encode() {
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER_LENGTH + bytes.length + Integer.BYTES);
+        buffer.putInt(MAGIC).putShort(ENCODING).putShort((short) bytes.length).putInt(format).put(bytes);
+        buffer.putInt(checksum(buffer.array()));
+        return buffer.array();
+    }
+
+    /**
+     * {@return the address that was encoded}
+     *
+     * @param encoded what {@link #encode} gave
+     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     */
+    public static EndpointAddress decode(byte[] encoded) {
+        ByteBuffer buffer = ByteBuffer.wrap(encoded).order(ByteOrder.BIG_ENDIAN);
+        if (encoded.length < HEADER_LENGTH + 1 + Integer.BYTES || buffer.getInt() != MAGIC) {
+            throw new IllegalArgumentException("these bytes are not an encoded address");
+        }
+        short encoding = buffer.getShort();
+        if (encoding != ENCODING) {
+            throw new IllegalArgumentException("the address is encoded in format " + encoding + "; this release reads "
+                    + ENCODING + ": run the same release on both sides");
+        }
+        int length = buffer.getShort();
+        if (length != encoded.length - HEADER_LENGTH - Integer.BYTES) {
+            throw new IllegalArgumentException("the encoded address is damaged: its length does not match");
+        }
+        int format = buffer.getInt();
+        byte[] bytes = new byte[length];
+        buffer.get(bytes);
+        if (buffer.getInt() != checksum(encoded)) {
+            throw new IllegalArgumentException("the encoded address is damaged: its checksum does not match");
+        }
+        return of(bytes, format);
+    }
+
+    private static int checksum(byte[] encoded) {
+        CRC32C crc = new CRC32C();
+        crc.update(encoded, 0, encoded.length - Integer.BYTES);
+        return (int) crc.getValue();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof EndpointAddress that && Arrays.equals(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,40 @@
+package io.ofi4j.info;
+
+/** What kind of communication an endpoint offers; {@code enum fi_ep_type}, fi_endpoint(3). */
+public enum EndpointType {
+    /** Any. Only in hints. */
+    UNSPECIFIED(0),
+    /** Connected, reliable, ordered. */
+    MSG(1),
+    /** Unconnected, unreliable datagrams. */
+    DGRAM(2),
+    /** Unconnected, reliable: one endpoint reaches every peer of its address vector. */
+    RDM(3),
+    /** A type that this release does not know. */
+    OTHER(-1);
+
+    private final int value;
+
+    EndpointType(int value) {
+        this.value = value;
+    }
+
+    /** {@return libfabric's number for it} */
+    public int value() {
+        return value;
+    }
+
+    /**
+     * {@return the type with that number, or {@link #OTHER}}
+     *
+     * @param value libfabric's number
+     */
+    public static EndpointType of(int value) {
+        for (EndpointType type : values()) {
+            if (type.value == value) {
+                return type;
+            }
+        }
+        return OTHER;
+    }
+}

@@ -1,0 +1,73 @@
+package io.ofi4j.info;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Which operations to one peer are carried out in the order in which they were posted; the FI_ORDER_* bits of fi_endpoint(3). A
+ * name says what comes after what: {@code RAW} is a read after a write. Up to how many bytes this holds is in
+ * {@link EndpointAttributes}.
+ */
+public enum MessageOrder {
+    /** A read after a read, one-sided or atomic. */
+    RAR(0),
+    /** A read after a write. */
+    RAW(1),
+    /** A read after a send. */
+    RAS(2),
+    /** A write after a read. */
+    WAR(3),
+    /** A write after a write. */
+    WAW(4),
+    /** A write after a send. */
+    WAS(5),
+    /** A send after a read. */
+    SAR(6),
+    /** A send after a write. */
+    SAW(7),
+    /** A send after a send. */
+    SAS(8),
+    /** A one-sided read after a one-sided read. */
+    RMA_RAR(32),
+    /** A one-sided read after a one-sided write. */
+    RMA_RAW(33),
+    /** A one-sided write after a one-sided read. */
+    RMA_WAR(34),
+    /** A one-sided write after a one-sided write. */
+    RMA_WAW(35),
+    /** An atomic read after an atomic read. */
+    ATOMIC_RAR(36),
+    /** An atomic read after an atomic write. */
+    ATOMIC_RAW(37),
+    /** An atomic write after an atomic read. */
+    ATOMIC_WAR(38),
+    /** An atomic write after an atomic write. */
+    ATOMIC_WAW(39);
+
+    private final long bit;
+
+    MessageOrder(int shift) {
+        this.bit = 1L << shift;
+    }
+
+    /** {@return libfabric's bit for it} */
+    public long bit() {
+        return bit;
+    }
+
+    /**
+     * {@return the orders whose bits are set}
+     *
+     * @param bits FI_ORDER_* bits, such as {@link TransmitAttributes#messageOrder} has
+     */
+    public static Set<MessageOrder> setOf(long bits) {
+        Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
+        for (MessageOrder order : values()) {
+            if ((bits & order.bit) != 0) {
+                set.add(order);
+            }
+        }
+        return Collections.unmodifiableSet(set);
+    }
+}

@@ -1,0 +1,132 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Asks a provider which addresses names stand for. It is asked on a vector of its own that is closed again, because what is
+ * found may be in the application's vector already, which must not be told an address twice.
+ */
+public final class AddressLookup {
+    private static final int MAXIMUM_NAME_LENGTH = 63;
+    private static final int MAXIMUM_PORT = 65_535;
+
+    private final Handle domain;
+    private final FabricInfo info;
+    private final String node;
+    private final String service;
+
+    /** @throws IllegalArgumentException if providers would read what is not there for such a name */
+    public AddressLookup(Handle domain, FabricInfo info, String node, String service) {
+        this.domain = domain;
+        this.info = info;
+        this.node = requireName(node, "node");
+        this.service = requireName(service, "service");
+        if (node.matches("[0-9]+")) {
+            throw new IllegalArgumentException("a node is a name or an address, not the number " + node);
+        }
+    }
+
+    private static String requireName(String name, String what) {
+        if (!name.matches("[A-Za-z0-9._:%-]{1," + MAXIMUM_NAME_LENGTH + "}")) {
+            throw new IllegalArgumentException("a " + what + " has letters, digits and .:%_-, at most "
+                    + MAXIMUM_NAME_LENGTH + ", unlike '" + name + "'");
+        }
+        return name;
+    }
+
+    /** {@return the address of the one service} */
+    public EndpointAddress one() {
+        return onScratchVector(1,
+                vector -> List.of(addresses(vector, "fi_av_insertsvc", AvOps.fi_av_insertsvc(vector, node, service), 1)
+                        .getFirst().orElseThrow(() -> unresolved(0))))
+                .getFirst();
+    }
+
+    /** {@return the addresses of services at the next ports of the next nodes, node by node; empty where there is none} */
+    public List<Optional<EndpointAddress>> symmetric(int nodes, int services) {
+        requireRange(nodes, services);
+        return onScratchVector(nodes * services, vector -> addresses(vector, "fi_av_insertsym",
+                AvOps.fi_av_insertsym(vector, node, nodes, service, services), nodes * services));
+    }
+
+    private void requireRange(int nodes, int services) {
+        if (nodes < 1 || services < 1 || (long) nodes * services > MAXIMUM_PORT) {
+            throw new IllegalArgumentException(
+                    "from 1 to " + MAXIMUM_PORT + " services in all can be inserted, not " + nodes + " x " + services);
+        }
+        if (!service.matches("[0-9]{1,5}") || Integer.parseInt(service) < 1
+                || Integer.parseInt(service) + services - 1 > MAXIMUM_PORT) {
+            throw new IllegalArgumentException("the first port and all after it must be from 1 to " + MAXIMUM_PORT
+                    + ", not " + service + " and " + (services - 1) + " more");
+        }
+        if (!node.matches("[0-9.]+") && !node.contains(":")) { // libfabric would repeat the first name
+            throw new IllegalArgumentException("nodes in a row begin with an address in numbers, not with '" + node
+                    + "': insert names one by one");
+        }
+    }
+
+    /** Does something with a vector of the provider's that is closed afterwards. */
+    private <T> List<T> onScratchVector(int count, Function<Handle, List<T>> action) {
+        int preferred = info.domain().addressVectorType();
+        Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred,
+                count);
+        Status.check(out.status(), "fi_av_open", provider());
+        try {
+            return action.apply(out.handle());
+        } finally {
+            FidOps.fi_close(out.handle());
+        }
+    }
+
+    private List<Optional<EndpointAddress>> addresses(Handle vector, String call, AvOps.Inserted inserted, int count) {
+        if (inserted.status() == -Errno.ENOSYS) {
+            throw new UnsupportedOperationException(call + " is not offered by the provider " + provider());
+        }
+        if (inserted.status() <= 0) {
+            throw unresolved(inserted.status());
+        }
+        List<Optional<EndpointAddress>> addresses = new ArrayList<>(count);
+        boolean givesOneNumber = count > 1 && inserted.status() > 1 && !inserted.has(1);
+        for (int i = 0; i < count; i++) {
+            if (givesOneNumber) { // sockets puts all numbers into the first place; but nothing else is in this vector
+                addresses.add(i < inserted.status() ? lookup(vector, i) : Optional.empty());
+            } else {
+                addresses.add(inserted.has(i) ? lookup(vector, inserted.addresses()[i]) : Optional.empty());
+            }
+        }
+        return addresses;
+    }
+
+    private Optional<EndpointAddress> lookup(Handle vector, long address) {
+        AvOps.Found found = AvOps.fi_av_lookup(vector, address);
+        return found.status() == 0
+                ? Optional.of(EndpointAddress.of(found.address(), info.addressFormat()))
+                : Optional.empty();
+    }
+
+    public FabricException unresolved(int status) {
+        return new FabricException(
+                "provider " + provider() + " finds no address for node '" + node + "' and service '" + service + "'"
+                        + (status == 0 ? "" : " (status " + status + ")")
+                        + ". Is the name known to this machine, and of the provider's address family?",
+                "fi_av_insertsvc", Errno.ENODATA);
+    }
+
+    private String provider() {
+        return info.provider();
+    }
+}

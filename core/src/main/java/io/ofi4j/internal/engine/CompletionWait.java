@@ -1,0 +1,149 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.Handle;
+import java.time.Duration;
+import java.util.function.IntSupplier;
+
+/** Waits for completions of one queue. */
+public final class CompletionWait {
+    private final Object queue;
+    private final Handle fabric;
+    private final CompletionReader reader;
+    private final ThreadGuard guard;
+    private final Handle handle;
+    private final BlockingWait blocking;
+    private final int threshold;
+    private final boolean resetsByReading;
+    private final boolean goesStale;
+
+    public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader, BlockingWait blocking,
+            int threshold) {
+        this.queue = parts.queue();
+        this.fabric = fabric;
+        this.reader = reader;
+        this.guard = parts.guard();
+        this.handle = parts.handle();
+        this.blocking = blocking;
+        this.threshold = threshold;
+        this.resetsByReading = quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
+        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
+    }
+
+    /** Polls until it gives something, or time is over; what the last poll gave. */
+    public int until(IntSupplier poll, Duration deadline) {
+        if (threshold > 1) {
+            blocking.until(this::isThresholdReached, this::mayBlock, deadline);
+            return poll.getAsInt();
+        }
+        int[] taken = new int[1];
+        blocking.until(() -> (taken[0] = poll.getAsInt()) > 0, this::mayBlock, deadline);
+        return taken[0];
+    }
+
+    public void signal() {
+        reader.requireOpen();
+        blocking.signal();
+    }
+
+    /** Something is there: whoever blocks looks again. */
+    public void wake() {
+        blocking.wake();
+    }
+
+    public int descriptor() {
+        guard.enter();
+        try {
+            return requireDescriptor().number;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    public boolean tryWait() {
+        guard.enter();
+        try {
+            WaitDescriptor descriptor = requireDescriptor();
+            return !blocking.takeSignal() && isQuiet(descriptor);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private WaitDescriptor requireDescriptor() {
+        reader.requireOpen();
+        return blocking.requireDescriptor(queue);
+    }
+
+    private boolean mayBlock() {
+        guard.enter();
+        try {
+            boolean quiet = isQuiet(requireDescriptor());
+            if (quiet) {
+                blocking.enter();
+            }
+            return quiet;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Whether nothing is there, so that what comes makes the descriptor readable. */
+    private boolean isQuiet(WaitDescriptor descriptor) {
+        if (reader.kept() > 0) {
+            return false;
+        }
+        descriptor.rest();
+        if (!reader.isReadable()) {
+            return true;
+        }
+        if (descriptor.isDeaf()) {
+            return !reader.readAside();
+        }
+        int status = FabricOps.fi_trywait(fabric, handle);
+        if (status == -Errno.EAGAIN) {
+            return false;
+        }
+        Status.check(status, "fi_trywait", handle.provider());
+        if (reader.readAside()) { // not every provider looks
+            return false;
+        }
+        return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
+    }
+
+    /**
+     * An endpoint is about to be closed, inside the guard. What it has waited for may stay in the queue's wait object, where
+     * fi_trywait looks into it.
+     */
+    public void closing() {
+        if (goesStale) {
+            blocking.deafen();
+        }
+    }
+
+    private boolean isThresholdReached() {
+        guard.enter();
+        try {
+            reader.requireOpen();
+            while (reader.kept() < threshold && reader.readAside()) {
+                Thread.onSpinWait();
+            }
+            return reader.kept() >= threshold;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Waits for who is inside to leave; the queue is closed to others. */
+    public void awaitNobodyInside() {
+        blocking.awaitNobodyInside();
+    }
+
+    public void close() {
+        blocking.close();
+    }
+}

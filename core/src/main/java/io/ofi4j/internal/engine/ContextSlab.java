@@ -1,0 +1,259 @@
+package io.ofi4j.internal.engine;
+
+import java.util.function.LongConsumer;
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+
+/**
+ * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and
+ * for each the caller's token and who is concerned. An operation's context is an address in the slab, so that a completion
+ * leads back with two comparisons.
+ *
+ * <p>Plain numbers, not references, are stored per operation: no garbage-collection barrier runs on the data path.
+ *
+ * <p>Not thread-safe: the queue's guard serialises it.
+ */
+public final class ContextSlab {
+    /** {@code sizeof(struct fi_context2)}, eight pointers: what providers write into. */
+    public static final long CONTEXT_SIZE = 64;
+    /** Instead of a context: there is none. */
+    public static final long NONE = 0;
+    /** Set in an endpoint's number where nobody wants to know that its operation went well. */
+    public static final long SILENT = 1L << 62;
+    /** Set in an endpoint's number where its operation is a read. */
+    public static final long READ = 1L << 61;
+    /** Endpoints and regions have numbers from 1 to this one. */
+    public static final int LARGEST_NUMBER = (1 << 29) - 1;
+    /** How many regions beyond the first one operation may concern. */
+    public static final int FURTHER = 15;
+
+    private static final int CONTEXT_SHIFT = 6;
+    private static final int NO_SLOT = -1;
+    private static final long LOWER = (1L << 32) - 1;
+    private static final long UPPER = ~LOWER;
+    /** How many notes a slot has. */
+    private static final int NOTES = 2;
+    private static final int TOKEN = 0;
+    /**
+     * The endpoint's number in the upper half and the region's in the lower; or {@link #FREE}, with what was free before this
+     * slot was.
+     */
+    private static final int OWNER = 1;
+    /** The sign: set in what stands for a free slot. */
+    private static final long FREE = Long.MIN_VALUE;
+    /** Instead of an owner: silent, of no endpoint and no region. */
+    private static final long ABANDONED = SILENT;
+    /** One more free slot. */
+    private static final long ONE = 1L << 32;
+    /** Set in the lower half of an owner where the operation concerns further regions. */
+    private static final long SEVERAL = 0x8000_0000L;
+
+    /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
+    private final long base;
+    private final int slots;
+    /**
+     * Each slot's token and owner. In an array, because an access to native memory is ten times as much work for the compiler,
+     * which leaves calls as they are in what has become too large.
+     */
+    private final long[] notes;
+    /** The further regions of operations on several, {@link #FURTHER} numbers a slot; made when first needed. */
+    private int[] further;
+    /** Of the slots but the first, the one to be taken next in the lower half, how many are free in the upper, and {@link #FREE}. */
+    private long free;
+    /** How often there was no free slot for an operation. */
+    private long timesFull;
+
+    /**
+     * @param memory where the slab comes from; it must live until no provider can write to it
+     * @param slots how many operations can be in flight
+     */
+    public ContextSlab(Arena memory, int slots) {
+        this.base = memory.allocate(slots * CONTEXT_SIZE, CONTEXT_SIZE).address();
+        this.slots = slots;
+        this.notes = new long[slots * NOTES];
+        this.free = FREE | NO_SLOT & LOWER;
+        for (int slot = slots - 1; slot >= 0; slot--) {
+            release(context(slot)); // the last freed goes first: few cache lines
+        }
+    }
+
+    /** An endpoint's number as {@link #acquire} takes it. */
+    public static long endpoint(int number) {
+        return (long) number << 32;
+    }
+
+    /** Takes a slot: its context, or {@link #NONE} where none is free. A region's number is at most {@link #LARGEST_NUMBER}. */
+    public long acquire(long token, long endpoint, int region) {
+        int slot = notes[OWNER] < 0 ? 0 : next();
+        if (slot == NO_SLOT) {
+            return NONE;
+        }
+        notes[slot * NOTES + TOKEN] = token;
+        notes[slot * NOTES + OWNER] = endpoint | region;
+        return context(slot);
+    }
+
+    private int next() {
+        int slot = (int) free;
+        if (slot == NO_SLOT) {
+            timesFull++;
+        } else {
+            free = owner(slot);
+        }
+        return slot;
+    }
+
+    /** Notes the further regions of an operation that was just begun on one: numbers, as many as are not 0. */
+    public void alsoConcerns(long context, int[] regions, int count) {
+        if (count > FURTHER) {
+            throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions");
+        }
+        if (further == null) {
+            further = new int[slots * FURTHER];
+        }
+        int slot = slot(context);
+        System.arraycopy(regions, 0, further, slot * FURTHER, count);
+        Arrays.fill(further, slot * FURTHER + count, (slot + 1) * FURTHER, 0);
+        notes[slot * NOTES + OWNER] |= SEVERAL;
+    }
+
+    /** Frees the slot of a context that is in flight. */
+    public void release(long context) {
+        int slot = slot(context);
+        if (slot == 0) {
+            notes[OWNER] = FREE;
+        } else {
+            notes[slot * NOTES + OWNER] = free;
+            free = (free & UPPER) + ONE | slot;
+        }
+    }
+
+    /** Whether a context is that of an operation in flight that somebody wants to know of. */
+    public boolean isWanted(long context) {
+        return isOurs(context) && Long.compareUnsigned(owner(slot(context)), SILENT) < 0;
+    }
+
+    /** Whether a context is that of an operation in flight, and nobody wants to know that it went well. */
+    public boolean isSilent(long context) {
+        return isOurs(context) && owner(slot(context)) >= SILENT;
+    }
+
+    /** Whether a context is that of an operation in flight. */
+    public boolean isInFlight(long context) {
+        return isOurs(context) && owner(slot(context)) > 0;
+    }
+
+    private boolean isOurs(long context) {
+        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and a slot's begin
+    }
+
+    /** Frees the slot of a context that is in flight; the token. */
+    public long complete(long context) {
+        long token = token(context);
+        release(context);
+        return token;
+    }
+
+    /** The token of a context that is in flight. */
+    public long token(long context) {
+        return notes[slot(context) * NOTES + TOKEN];
+    }
+
+    private long owner(int slot) {
+        return notes[slot * NOTES + OWNER];
+    }
+
+    private long context(int slot) {
+        return base + ((long) slot << CONTEXT_SHIFT);
+    }
+
+    private int slot(long context) {
+        return (int) (context - base >> CONTEXT_SHIFT);
+    }
+
+    public int inFlight() {
+        int freeSlots = (int) (free >>> 32 & Integer.MAX_VALUE) + (owner(0) < 0 ? 1 : 0);
+        return slots - freeSlots;
+    }
+
+    public int capacity() {
+        return slots;
+    }
+
+    public long timesFull() {
+        return timesFull;
+    }
+
+    /** How many operations an endpoint has in flight. */
+    public int inFlightOfEndpoint(int endpoint) {
+        return inFlightOfEndpoint(endpoint, 0);
+    }
+
+    /** How many reads an endpoint has in flight. */
+    public int readsInFlight(int endpoint) {
+        return inFlightOfEndpoint(endpoint, READ);
+    }
+
+    private int inFlightOfEndpoint(int endpoint, long mark) {
+        int count = 0;
+        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
+            long owner = owner(slot);
+            if (isOf(owner, endpoint) && (owner & mark) == mark) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    private static boolean isOf(long owner, int endpoint) {
+        return owner > 0 && (owner & ~(SILENT | READ)) >>> 32 == endpoint;
+    }
+
+    /** How many operations concern a region. */
+    public int inFlightOfRegion(int region) {
+        int count = 0;
+        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
+            long owner = owner(slot);
+            int first = (int) owner;
+            if (owner > 0 && (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region))) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    private boolean concerns(int slot, int first, int region) {
+        boolean found = first == region;
+        for (int i = 0; i < FURTHER; i++) {
+            found |= further[slot * FURTHER + i] == region;
+        }
+        return found;
+    }
+
+    /** Frees the slots of an endpoint that is gone; their tokens. */
+    public long[] releaseEndpoint(int endpoint) {
+        return end(endpoint, this::release);
+    }
+
+    /** As {@link #releaseEndpoint}, where operations may still complete: nobody wants to know of those any more. */
+    public long[] abandonEndpoint(int endpoint) {
+        return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED);
+    }
+
+    private long[] end(int endpoint, LongConsumer ending) {
+        long[] tokens = new long[inFlight()];
+        int count = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            if (isOf(owner(slot), endpoint)) {
+                tokens[count++] = token(context(slot));
+                ending.accept(context(slot));
+            }
+        }
+        return Arrays.copyOf(tokens, count);
+    }
+
+    /** Whether a context is that of an operation whose endpoint was closed before it has completed. */
+    public boolean isAbandoned(long context) {
+        return isOurs(context) && owner(slot(context)) == ABANDONED;
+    }
+}

@@ -1,0 +1,70 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.internal.os.FileRoom;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/** Maps part of a file into memory, in an arena of its own. */
+public record FileMapping(MemorySegment memory, Arena arena) {
+    /** Maps when it is asked to. */
+    public interface Source {
+        FileMapping map() throws IOException;
+    }
+
+    public static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
+        requireRange(offset, length);
+        requireRegular(file);
+        try (FileChannel channel = mode == MapMode.READ_ONLY
+                ? FileChannel.open(file, StandardOpenOption.READ)
+                : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long before = channel.size();
+            FileMapping mapping = of(channel, mode, offset, length); // which outlives the channel
+            if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) {
+                return mapping;
+            }
+            mapping.arena.close();
+            channel.truncate(before); // if it has become longer
+            throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
+                    + ": make some, or map it through a FileChannel, which takes a file as it is");
+        }
+    }
+
+    public static FileMapping of(FileChannel channel, MapMode mode, long offset, long length) throws IOException {
+        requireRange(offset, length);
+        if (channel.getClass().getModule() != FileChannel.class.getModule()) {
+            throw new IllegalArgumentException("the channel is a " + channel.getClass().getName()
+                    + ", which may map anything: open the file with FileChannel.open of the default file system");
+        }
+        Arena arena = Arena.ofShared();
+        try {
+            return new FileMapping(channel.map(mode, offset, length, arena), arena);
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
+        }
+    }
+
+    /** Opening another one may wait for ever, as a pipe's does for its other end. */
+    private static void requireRegular(Path file) throws IOException {
+        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
+            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
+        }
+    }
+
+    private static void requireRange(long offset, long length) {
+        if (length < 1) {
+            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
+        }
+        if (offset < 0) {
+            throw new IllegalArgumentException("a file has no bytes at offset " + offset);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.FabricAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ReceiveAttributes;
+import io.ofi4j.info.TransmitAttributes;
+import io.ofi4j.info.Version;
+import io.ofi4j.internal.quirks.Provider;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.ffi.Attributes;
+import io.ofi4j.internal.ffi.InfoHandle;
+import java.util.Optional;
+import java.util.Set;
+
+/** What fi_getinfo(3) has found: an info with its native struct, and what is known of its provider. */
+public final class FoundInfo implements FabricInfo {
+    private final InfoHandle handle;
+    private final Version runtime;
+    private final TransmitAttributes transmit;
+    private final ReceiveAttributes receive;
+    private final EndpointAttributes endpoint;
+    private final DomainAttributes domain;
+    private final FabricAttributes fabric;
+    private volatile Quirks quirks;
+
+    public FoundInfo(InfoHandle handle, Version runtime) {
+        this.handle = handle;
+        this.runtime = runtime;
+        this.transmit = Attributes.transmit(handle);
+        this.receive = Attributes.receive(handle);
+        this.endpoint = Attributes.endpoint(handle);
+        this.domain = Attributes.domain(handle);
+        this.fabric = Attributes.fabric(handle);
+    }
+
+    /** {@return an info as what it is: there are no others} */
+    public static FoundInfo of(FabricInfo info) {
+        return (FoundInfo) info;
+    }
+
+    /** {@return its native struct} */
+    public InfoHandle handle() {
+        return handle;
+    }
+
+    /** {@return the same provider with another native struct} */
+    public FoundInfo with(InfoHandle other) {
+        return new FoundInfo(other, runtime);
+    }
+
+    /** {@return what quirks are chosen by} */
+    public Provider identity() {
+        return new Provider(provider(), runtime, endpoint.type(), domain.threading(), domain.dataProgress(),
+                domain.name(), handle.deviceVendor());
+    }
+
+    /** {@return what is known of its provider} */
+    public Quirks quirks() {
+        Quirks chosen = quirks;
+        if (chosen == null) {
+            chosen = Quirks.of(identity());
+            quirks = chosen;
+        }
+        return chosen;
+    }
+
+    @Override
+    public String provider() {
+        return fabric.provider();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+        return Capability.setOf(handle.capabilities(), runtime);
+    }
+
+    @Override
+    public long capabilityBits() {
+        return handle.capabilities();
+    }
+
+    @Override
+    public long modeBits() {
+        return handle.mode();
+    }
+
+    @Override
+    public int addressFormat() {
+        return handle.addressFormat();
+    }
+
+    @Override
+    public String addressFormatName() {
+        return Attributes.addressFormatName(addressFormat());
+    }
+
+    @Override
+    public Optional<EndpointAddress> sourceAddress() {
+        return address(handle.sourceAddress());
+    }
+
+    @Override
+    public Optional<EndpointAddress> destinationAddress() {
+        return address(handle.destinationAddress());
+    }
+
+    @Override
+    public FabricInfo withDestination(EndpointAddress address) {
+        AddressFormats.require(this, address);
+        return new FoundInfo(handle.withDestination(address.toBytes()), runtime);
+    }
+
+    private Optional<EndpointAddress> address(byte[] bytes) {
+        return bytes.length == 0 ? Optional.empty() : Optional.of(EndpointAddress.of(bytes, addressFormat()));
+    }
+
+    @Override
+    public String protocolName() {
+        return Attributes.protocolName(endpoint.protocol());
+    }
+
+    @Override
+    public TransmitAttributes transmit() {
+        return transmit;
+    }
+
+    @Override
+    public ReceiveAttributes receive() {
+        return receive;
+    }
+
+    @Override
+    public EndpointAttributes endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public DomainAttributes domain() {
+        return domain;
+    }
+
+    @Override
+    public FabricAttributes fabric() {
+        return fabric;
+    }
+
+    @Override
+    public String details() {
+        return handle.text();
+    }
+
+    @Override
+    public String toString() {
+        return "provider " + provider() + ", fabric " + fabric.name() + ", domain " + domain.name() + ", endpoint type "
+                + endpoint.type();
+    }
+}

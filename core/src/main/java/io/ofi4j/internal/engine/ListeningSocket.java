@@ -1,0 +1,27 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+
+/** The listening socket of a passive endpoint of providers whose passive endpoint must stay. */
+public final class ListeningSocket {
+    private ListeningSocket() {
+    }
+
+    /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
+    public static void close(DomainListLock domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
+        Opened domain = domains.open(FoundInfo.of(info).handle());
+        if (domain.status() != 0) {
+            return;
+        }
+        Opened endpoint = DomainOps.fi_endpoint(domain.handle(), FoundInfo.of(info).handle().takingOver(passiveEndpoint));
+        if (endpoint.status() == 0) {
+            FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
+            FidOps.fi_close(endpoint.handle());
+        }
+        domains.close(domain.handle());
+    }
+}

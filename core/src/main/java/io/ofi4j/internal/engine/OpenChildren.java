@@ -1,0 +1,51 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.internal.observe.LeakReport;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What is open below an object and must be closed before it. */
+public final class OpenChildren {
+    private final Set<Object> open = new LinkedHashSet<>();
+    private final boolean owned;
+
+    public OpenChildren() {
+        this(false);
+    }
+
+    private OpenChildren(boolean owned) {
+        this.owned = owned;
+    }
+
+    /** Those that an object has opened: each is somebody's leak if it is not closed. */
+    public static OpenChildren owned() {
+        return new OpenChildren(true);
+    }
+
+    public synchronized void add(Object child) {
+        open.add(child);
+        if (owned) {
+            LeakReport.opened(child);
+        }
+    }
+
+    public synchronized void remove(Object child) {
+        open.remove(child);
+        if (owned) {
+            LeakReport.closed(child);
+        }
+    }
+
+    public synchronized boolean isEmpty() {
+        return open.isEmpty();
+    }
+
+    /** @throws IllegalStateException naming what is open */
+    public synchronized void requireNone(Object parent) {
+        if (!open.isEmpty()) {
+            throw new IllegalStateException("close these before " + parent + ": "
+                    + open.stream().map(LeakReport::name).collect(Collectors.joining(", ")));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.quirks.Status;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Closed regions of a domain that peers may still be reading and writing. A provider in software checks the key when a transfer
+ * begins and copies later. Memory that is unmapped in between ends the process, or is somebody else's by then.
+ *
+ * <p>The pages of such a region go back to the system at once. Its addresses stay mapped in the quarantine, first in, first out,
+ * until they are more than {@link #MOST_BYTES} or {@link #MOST_REGIONS}, or the domain's last endpoint is closed. Some providers also
+ * use their own object of the region during a transfer; it is closed when the region leaves the quarantine, before the memory goes.
+ *
+ * <p>JDK code may be using the memory of a region that is closed: a channel writes it, say. An arena cannot be closed then. It is
+ * closed later: with the next progress on the domain, or the next region that is closed. Any thread may call. What fails late is
+ * kept for the domain's close.
+ */
+public final class RegionQuarantine {
+    private static final long REMOTE = FabricConstants.FI_REMOTE_READ | FabricConstants.FI_REMOTE_WRITE;
+    /** Of address space. One region that is larger is kept alone. */
+    public static final long MOST_BYTES = 1L << 30;
+    public static final int MOST_REGIONS = 4096;
+
+    /** Of domains that are closed: arenas that are still in use. */
+    private static final Queue<Arena> OF_CLOSED_DOMAINS = new ConcurrentLinkedQueue<>();
+
+    private final boolean keepsMemory;
+    private final boolean closesLate;
+    private final Deque<Closed> quarantine = new ArrayDeque<>();
+    /** In use by JDK code. */
+    private final List<Arena> held = new ArrayList<>();
+    private long bytes;
+    private int endpoints;
+    private FabricException failure;
+
+    /** What is left of a region. */
+    private static final class Closed {
+        private final long address;
+        /** Not closed yet by the provider; or null. */
+        private Handle object;
+        /** Of the memory; 0 if it is the caller's, or not here yet. */
+        private long length;
+        /** Of a file's mapping, or null. */
+        private Arena file;
+
+        private Closed(long address) {
+            this.address = address;
+        }
+    }
+
+    /**
+     * @param keepsMemory whether the provider may go on with transfers after it has closed their region
+     * @param closesLate whether the provider then needs its own object of the region; never without the other
+     */
+    public RegionQuarantine(boolean keepsMemory, boolean closesLate) {
+        this.keepsMemory = keepsMemory;
+        this.closesLate = closesLate;
+    }
+
+    /** {@return zeroed memory that begins with a page} It comes here when the arena is closed. */
+    public MemorySegment allocate(long length, Arena arena, long accessBits) {
+        boolean kept = isKept(accessBits);
+        if (!kept && length < NativeMemory.HUGE_PAGE) {
+            return arena.allocate(length, NativeMemory.PAGE);
+        }
+        long pages = NativeMemory.wholePages(length);
+        long address = NativeMemory.map(pages);
+        return NativeMemory.view(address, length, arena,
+                kept ? () -> unmap(address, pages) : () -> NativeMemory.unmap(address, pages));
+    }
+
+    private boolean isKept(long accessBits) {
+        return keepsMemory && (accessBits & REMOTE) != 0;
+    }
+
+    private synchronized void unmap(long address, long length) {
+        if (endpoints == 0) {
+            NativeMemory.unmap(address, length);
+        } else {
+            NativeMemory.cover(address, length);
+            keep(address, length, null);
+        }
+    }
+
+    /**
+     * Deregisters a region, now or later; fi_close.
+     *
+     * @return the provider's status; 0 if it is done later
+     */
+    public synchronized int deregister(Handle region, long address, long accessBits) {
+        if (!closesLate || endpoints == 0 || !isKept(accessBits)) {
+            return FidOps.fi_close(region);
+        }
+        Closed closed = new Closed(address);
+        closed.object = region;
+        quarantine.add(closed);
+        limit();
+        return 0;
+    }
+
+    /** Deregisters a closed region that has this key, which another is to have. */
+    public synchronized void freeKey(long key) {
+        if (!closesLate) {
+            return;
+        }
+        for (Closed closed : quarantine) {
+            if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) {
+                close(closed);
+            }
+        }
+    }
+
+    /** Closes the arena of a file's mapping, now or later. The file is let go at once. */
+    public synchronized void freeFile(Arena arena, MemorySegment mapping, long accessBits) {
+        if (endpoints == 0 || !isKept(accessBits)) {
+            free(arena);
+        } else {
+            NativeMemory.cover(mapping.address(), mapping.byteSize());
+            keep(mapping.address(), mapping.byteSize(), arena);
+        }
+    }
+
+    /** Closes an arena, now or when no JDK code uses its memory any more. */
+    public synchronized void free(Arena arena) {
+        if (!isClosed(arena)) {
+            held.add(arena);
+        }
+    }
+
+    private static boolean isClosed(Arena arena) {
+        try {
+            arena.close();
+            return true;
+        } catch (IllegalStateException e) { // "Session is acquired by 1 clients"
+            return false;
+        }
+    }
+
+    private void keep(long address, long length, Arena file) {
+        Closed closed = ofMemory(address);
+        closed.length = length;
+        closed.file = file;
+        bytes += length;
+        limit();
+    }
+
+    /** What waits for this memory, so that both leave together; or a new one. */
+    private Closed ofMemory(long address) {
+        Iterator<Closed> latestFirst = quarantine.descendingIterator();
+        while (closesLate && latestFirst.hasNext()) {
+            Closed closed = latestFirst.next();
+            if (closed.address == address && closed.length == 0) {
+                return closed;
+            }
+        }
+        Closed added = new Closed(address);
+        quarantine.add(added);
+        return added;
+    }
+
+    private void limit() {
+        while (quarantine.size() > MOST_REGIONS || bytes > MOST_BYTES && quarantine.size() > 1) {
+            leave(quarantine.remove());
+        }
+    }
+
+    private void leave(Closed closed) {
+        bytes -= closed.length;
+        if (!close(closed)) { // memory that may still be registered is better lost than freed
+            return;
+        }
+        if (closed.file != null) {
+            free(closed.file);
+        } else if (closed.length > 0) {
+            NativeMemory.unmap(closed.address, closed.length);
+        }
+    }
+
+    /** Whether the provider has closed its object. */
+    private boolean close(Closed closed) {
+        if (closed.object == null) {
+            return true;
+        }
+        int status = FidOps.fi_close(closed.object);
+        if (status != 0) {
+            failed(status, closed.object.provider());
+            return false;
+        }
+        closed.object = null;
+        return true;
+    }
+
+    /** A region could not be deregistered, in a call that is about something else. */
+    public synchronized void failed(int status, String provider) {
+        FabricException late = Status.exception(status, "fi_close(memory region)", provider);
+        if (failure == null) {
+            failure = late;
+        }
+    }
+
+    public synchronized void endpointOpened() {
+        endpoints++;
+    }
+
+    /** With the last one, everything leaves the quarantine. */
+    public synchronized void endpointClosed() {
+        endpoints--;
+        while (endpoints == 0 && !quarantine.isEmpty()) {
+            leave(quarantine.remove());
+        }
+    }
+
+    /** Frees memory that JDK code does not use any more. */
+    public void freeHeld() {
+        List<Arena> again;
+        synchronized (this) {
+            again = List.copyOf(held);
+            held.clear();
+            again.forEach(this::free);
+        }
+        for (int left = OF_CLOSED_DOMAINS.size(); left > 0; left--) {
+            Arena arena = OF_CLOSED_DOMAINS.poll();
+            if (arena != null && !isClosed(arena)) {
+                OF_CLOSED_DOMAINS.add(arena);
+            }
+        }
+    }
+
+    /** Whether there is memory that JDK code was using. */
+    public synchronized boolean isHeld() {
+        return !held.isEmpty();
+    }
+
+    /** The domain has no endpoint any more, and is closed. Memory in use is freed when a region of another domain is closed. */
+    public void close() {
+        freeHeld();
+        synchronized (this) {
+            OF_CLOSED_DOMAINS.addAll(held);
+            held.clear();
+        }
+    }
+
+    /** @throws FabricException the first one of {@link #failed} */
+    public synchronized void checkLate() {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.ofi4j.internal.ffi;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricAttributes;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ReceiveAttributes;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TransmitAttributes;
+import io.ofi4j.info.Version;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
+import java.lang.foreign.MemorySegment;
+
+/** Copies the attribute structs of an {@code fi_info} into values. */
+public final class Attributes {
+    private Attributes() {
+    }
+
+    /** A size_t as a long: SIZE_MAX, which stands for no limit, as the largest there is. */
+    private static long size(long value) {
+        return value < 0 ? Long.MAX_VALUE : value;
+    }
+
+    /** The name of an address format, without its prefix. */
+    public static String addressFormatName(int format) {
+        return FabricCalls.fi_tostr(format, fabric_h.FI_TYPE_ADDR_FORMAT()).replaceFirst("^FI_", "");
+    }
+
+    /** The name of a wire protocol, without its prefix. */
+    public static String protocolName(int protocol) {
+        return FabricCalls.fi_tostr(protocol, fabric_h.FI_TYPE_PROTOCOL()).replaceFirst("^FI_PROTO_", "");
+    }
+
+    public static TransmitAttributes transmit(InfoHandle info) {
+        MemorySegment at = info.transmit();
+        return new TransmitAttributes(fi_tx_attr.caps(at), fi_tx_attr.op_flags(at), fi_tx_attr.msg_order(at),
+                fi_tx_attr.comp_order(at), size(fi_tx_attr.inject_size(at)), size(fi_tx_attr.size(at)),
+                size(fi_tx_attr.iov_limit(at)), size(fi_tx_attr.rma_iov_limit(at)));
+    }
+
+    public static ReceiveAttributes receive(InfoHandle info) {
+        MemorySegment at = info.receive();
+        return new ReceiveAttributes(fi_rx_attr.caps(at), fi_rx_attr.op_flags(at), fi_rx_attr.msg_order(at),
+                fi_rx_attr.comp_order(at), size(fi_rx_attr.size(at)), size(fi_rx_attr.iov_limit(at)));
+    }
+
+    public static EndpointAttributes endpoint(InfoHandle info) {
+        MemorySegment at = info.endpoint();
+        return new EndpointAttributes(EndpointType.of(fi_ep_attr.type(at)), fi_ep_attr.protocol(at),
+                fi_ep_attr.protocol_version(at), size(fi_ep_attr.max_msg_size(at)),
+                size(fi_ep_attr.msg_prefix_size(at)), size(fi_ep_attr.max_order_raw_size(at)),
+                size(fi_ep_attr.max_order_war_size(at)), size(fi_ep_attr.max_order_waw_size(at)),
+                fi_ep_attr.mem_tag_format(at), size(fi_ep_attr.tx_ctx_cnt(at)), size(fi_ep_attr.rx_ctx_cnt(at)));
+    }
+
+    public static DomainAttributes domain(InfoHandle info) {
+        MemorySegment at = info.domain();
+        boolean isTwo = FabricCalls.isTwo();
+        return new DomainAttributes(LibC.string(fi_domain_attr.name(at)),
+                ThreadingModel.of(fi_domain_attr.threading(at)), ProgressModel.of(fi_domain_attr.control_progress(at)),
+                ProgressModel.of(fi_domain_attr.data_progress(at)), fi_domain_attr.resource_mgmt(at),
+                fi_domain_attr.av_type(at), MemoryRegionMode.setOf(fi_domain_attr.mr_mode(at)),
+                size(fi_domain_attr.mr_key_size(at)), size(fi_domain_attr.cq_data_size(at)),
+                size(fi_domain_attr.cq_cnt(at)), size(fi_domain_attr.ep_cnt(at)), size(fi_domain_attr.cntr_cnt(at)),
+                size(fi_domain_attr.mr_iov_limit(at)), size(fi_domain_attr.mr_cnt(at)), fi_domain_attr.caps(at),
+                fi_domain_attr.mode(at), size(fi_domain_attr.tx_ctx_cnt(at)), size(fi_domain_attr.rx_ctx_cnt(at)),
+                size(fi_domain_attr.max_ep_tx_ctx(at)), size(fi_domain_attr.max_ep_rx_ctx(at)),
+                size(fi_domain_attr.max_ep_stx_ctx(at)), size(fi_domain_attr.max_ep_srx_ctx(at)),
+                size(fi_domain_attr.auth_key_size(at)), size(fi_domain_attr.max_err_data(at)),
+                fi_domain_attr.tclass(at), isTwo ? size(fi_domain_attr.max_ep_auth_key(at)) : 0,
+                isTwo ? Integer.toUnsignedLong(fi_domain_attr.max_group_id(at)) : 0);
+    }
+
+    public static FabricAttributes fabric(InfoHandle info) {
+        MemorySegment at = info.fabric();
+        return new FabricAttributes(LibC.string(fi_fabric_attr.name(at)), LibC.string(fi_fabric_attr.prov_name(at)),
+                Version.of(fi_fabric_attr.prov_version(at)), Version.of(fi_fabric_attr.api_version(at)));
+    }
+}

@@ -1,0 +1,97 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fid_ep;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** {@code struct fi_ops_cm}: names and connections. */
+public final class CmOps {
+    private static final int ROOM = 1024;
+    /** Active and passive endpoints begin alike. */
+    private static final long OPS = fid_ep.cm$offset();
+
+    private CmOps() {
+    }
+
+    /** What fi_getname gave: its status, and the address where the status is 0. */
+    public record Name(int status, byte[] address) {
+    }
+
+    public static Name fi_getname(Handle endpoint) {
+        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));
+    }
+
+    /** @param address one of the kind that the endpoint was opened for */
+    public static int fi_setname(Handle endpoint, byte[] address) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.setname$offset(), "fi_setname");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.setname.invoke(function, endpoint.pointer(), name(arena, address), address.length);
+        }
+    }
+
+    public static Name fi_getpeer(Handle endpoint) {
+        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getpeer$offset(), "fi_getpeer"));
+    }
+
+    /** Both calls are of one shape. */
+    private static Name name(Handle endpoint, MemorySegment function) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(ROOM, Long.BYTES);
+            MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
+            int status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), name, length);
+            byte[] address = status != 0
+                    ? null
+                    : name.asSlice(0, Math.min(ROOM, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE);
+            return new Name(status, address);
+        }
+    }
+
+    public static int fi_connect(Handle endpoint, byte[] address, byte[] data) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.connect$offset(), "fi_connect");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.connect.invoke(function, endpoint.pointer(), name(arena, address), data(arena, data),
+                    data.length);
+        }
+    }
+
+    public static int fi_listen(Handle passiveEndpoint) {
+        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.listen$offset(), "fi_listen");
+        return fi_ops_cm.listen.invoke(function, passiveEndpoint.pointer());
+    }
+
+    public static int fi_accept(Handle endpoint, byte[] data) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.accept$offset(), "fi_accept");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.accept.invoke(function, endpoint.pointer(), data(arena, data), data.length);
+        }
+    }
+
+    /** @param request what the info of a connection request names; it is gone afterwards */
+    public static int fi_reject(Handle passiveEndpoint, long request, byte[] data) {
+        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.reject$offset(), "fi_reject");
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_cm.reject.invoke(function, passiveEndpoint.pointer(), MemorySegment.ofAddress(request),
+                    data(arena, data), data.length);
+        }
+    }
+
+    public static int fi_shutdown(Handle endpoint) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_cm.shutdown$offset(), "fi_shutdown");
+        return fi_ops_cm.shutdown.invoke(function, endpoint.pointer(), 0);
+    }
+
+    /** With zeros behind it: some providers read text. */
+    private static MemorySegment name(Arena arena, byte[] address) {
+        MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
+        MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
+        return name;
+    }
+
+    private static MemorySegment data(Arena arena, byte[] data) {
+        return data.length == 0 ? MemorySegment.NULL : arena.allocateFrom(JAVA_BYTE, data);
+    }
+}

@@ -1,0 +1,266 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_ops_cq;
+import io.ofi4j.bindings.fid_cq;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+
+/**
+ * {@code struct fi_ops_cq} of one queue, with the memory its entries are read into. The function pointers are read once;
+ * a call here allocates nothing, except on the error path.
+ */
+@SuppressWarnings("restricted")
+public final class CqOps {
+    private static final MethodHandle READ = Downcalls
+            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle LONG_READ = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SREAD = Downcalls
+            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final long OPS = fid_cq.ops$offset();
+    private static final long ENTRY = fi_cq_data_entry.sizeof();
+    private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
+    private static final long FLAGS = fi_cq_data_entry.flags$offset();
+    private static final long LENGTH = fi_cq_data_entry.len$offset();
+    private static final long BUFFER = fi_cq_data_entry.buf$offset();
+    private static final long DATA = fi_cq_data_entry.data$offset();
+    /** Where the context is in a {@code struct fi_cq_err_entry}. */
+    public static final long ERROR_CONTEXT = fi_cq_err_entry.op_context$offset();
+    private static final int ERROR_DATA_ROOM = 256;
+    private static final int TEXT_ROOM = 256;
+
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(CqOps.class, "busy", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Handle queue;
+    /** Freed by the collector: a thread may still hand out what it read while another closes the queue. */
+    private final MemorySegment memory;
+    private final long address;
+    /** The function's address, as in {@link RmaOps}. */
+    private final long read;
+    private final long entries;
+    /** Null where entries are plain. */
+    private final CqEntries further;
+    private final boolean plain;
+    private final boolean criticalReads;
+    private boolean busy;
+
+    /**
+     * @param format what the queue's entries have
+     * @param batch how many entries one call reads at most
+     */
+    public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
+        this.queue = queue;
+        this.address = queue.address();
+        this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read").address();
+        this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
+        this.entries = memory.address();
+        this.criticalReads = criticalReads;
+        this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
+        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
+    }
+
+    /** Whether somebody hands out what was read. */
+    public boolean isBusy() {
+        return (boolean) BUSY.getAcquire(this);
+    }
+
+    /** Somebody begins to hand out what was read; inside the queue's guard. */
+    public void busy() {
+        BUSY.set(this, true);
+    }
+
+    /** What was read has been handed out; the memory has lived until now at least. */
+    public void idle() {
+        Reference.reachabilityFence(memory);
+        BUSY.setRelease(this, false);
+    }
+
+    /** fi_cq_read, or fi_cq_readfrom, into this object's entries: how many, or an error negated. */
+    public long fi_cq_read(long count) {
+        try {
+            if (further != null) {
+                return further.read(memory, count);
+            }
+            return criticalReads
+                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
+                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** Whether entries are {@code struct fi_cq_data_entry}, so that {@link #readPlain} may be called. */
+    public boolean isPlain() {
+        return plain;
+    }
+
+    /** fi_cq_read, whatever sources there are: with more than one entry {@link #forgetFurther} must follow. */
+    public long readPlain(long count) {
+        try {
+            return criticalReads
+                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
+                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** So many entries have neither tags nor sources. */
+    public void forgetFurther(long count) {
+        for (int entry = 0; further != null && entry < count; entry++) {
+            further.put(entry, 0, CqEntries.NOT_AVAILABLE);
+        }
+    }
+
+    /** fi_cq_sread, or fi_cq_sreadfrom: as {@link #fi_cq_read}, after waiting for entries. */
+    public long fi_cq_sread(long count, int milliseconds) {
+        try {
+            return further == null
+                    ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread"), address,
+                            entries, count, 0L, milliseconds)
+                    : further.sread(queue, memory, count, milliseconds);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** The op_context of an entry that was read. */
+    public long context(int entry) {
+        return NativeWords.get(entries, entry * ENTRY + CONTEXT);
+    }
+
+    /** Puts something in the place of an entry's op_context. */
+    public void context(int entry, long replacement) {
+        NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
+    }
+
+    /** The flags of an entry that was read. */
+    public long flags(int entry) {
+        return NativeWords.get(entries, entry * ENTRY + FLAGS);
+    }
+
+    /** The length of an entry that was read. */
+    public long length(int entry) {
+        return NativeWords.get(entries, entry * ENTRY + LENGTH);
+    }
+
+    /** The remote CQ data of an entry that was read. */
+    public long data(int entry) {
+        return NativeWords.get(entries, entry * ENTRY + DATA);
+    }
+
+    /** Copies an entry over another. */
+    public void copy(int from, int to) {
+        if (from != to) {
+            put(to, context(from), flags(from), length(from), data(from), buffer(from), tag(from), source(from));
+        }
+    }
+
+    /** The buffer of an entry that was read. */
+    public long buffer(int entry) {
+        return NativeWords.get(entries, entry * ENTRY + BUFFER);
+    }
+
+    /** The tag of an entry that was read, 0 where the format has none. */
+    public long tag(int entry) {
+        return further == null ? 0 : further.tag(entry);
+    }
+
+    /** The source of an entry that was read, FI_ADDR_NOTAVAIL where there is none. */
+    public long source(int entry) {
+        return further == null ? CqEntries.NOT_AVAILABLE : further.source(entry);
+    }
+
+    /** Makes an entry. */
+    public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
+        long at = entries + entry * ENTRY;
+        NativeWords.set(at, BUFFER, buffer);
+        if (further != null) {
+            further.put(entry, tag, source);
+        }
+        NativeWords.set(at, CONTEXT, context);
+        NativeWords.set(at, FLAGS, flags);
+        NativeWords.set(at, LENGTH, length);
+        NativeWords.set(at, DATA, data);
+    }
+
+    /** A {@code struct fi_cq_err_entry}, copied. */
+    public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
+            int errno, int providerErrno, String providerText, byte[] providerData) {
+    }
+
+    /**
+     * fi_cq_readerr and, before anything else is read, fi_cq_strerror.
+     *
+     * @param withText whether to ask for the provider's text: ofi_rxm looks for it at the queue's first endpoint, and
+     *        crashes where there is none, or one that is not enabled
+     * @return the entry, or null where there is none
+     */
+    public ErrorEntry fi_cq_readerr(boolean withText) {
+        MemorySegment function = queue.require(OPS, fi_ops_cq.readerr$offset(), "fi_cq_readerr");
+        try (Arena arena = Arena.ofConfined()) {
+            // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
+            MemorySegment entry = fi_cq_err_entry.allocate(arena);
+            MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
+            fi_cq_err_entry.err_data(entry, data);
+            fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
+            long count = fi_ops_cq.readerr.invoke(function, queue.pointer(), entry, 0);
+            if (count <= 0) {
+                return null;
+            }
+            int providerErrno = fi_cq_err_entry.prov_errno(entry);
+            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
+                    fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
+                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), fi_cq_err_entry.err(entry), providerErrno,
+                    withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",
+                    errorData(entry, data));
+        }
+    }
+
+    /** What a provider wrote into our room; where it put a pointer of its own, its size cannot be trusted either. */
+    private static byte[] errorData(MemorySegment entry, MemorySegment room) {
+        long size = fi_cq_err_entry.err_data_size(entry);
+        boolean ours = fi_cq_err_entry.err_data(entry).address() == room.address();
+        return ours && size > 0 && size < ERROR_DATA_ROOM ? room.asSlice(0, size).toArray(JAVA_BYTE) : new byte[0];
+    }
+
+    private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {
+        MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_cq.strerror$offset());
+        if (function == null) {
+            return "";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment room = arena.allocate(TEXT_ROOM, JAVA_BYTE.byteSize());
+            MemorySegment text = fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room,
+                    TEXT_ROOM);
+            String found = LibC.string(text);
+            return found == null ? "" : found;
+        }
+    }
+
+    static {
+        assert ADDRESS.byteSize() == JAVA_LONG.byteSize() : "pointers travel as longs";
+    }
+}

@@ -1,0 +1,110 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_alias;
+import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fi_ops_ep;
+import io.ofi4j.bindings.fid;
+import io.ofi4j.bindings.fid_ep;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** {@code struct fi_ops_ep}, and what fi_control does with an endpoint. */
+public final class EndpointOps {
+    private static final long OPS = fid_ep.ops$offset();
+    private static final long CONTROL = fid.ops$offset();
+    /** Providers read and write a size_t whatever length they are told. */
+    private static final long ROOM = 64;
+
+    private EndpointOps() {
+    }
+
+    /** A status, and the number where it is 0. */
+    public record Number(int status, long value) {
+    }
+
+    /**
+     * fi_getopt.
+     *
+     * @param option an FI_OPT_* number
+     * @param size of the value: 1 for a bool, 4 for an int, 8 for a size_t
+     */
+    public static Number fi_getopt(Handle endpoint, int option, int size) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_ep.getopt$offset(), "fi_getopt");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment value = arena.allocate(ROOM, Long.BYTES);
+            MemorySegment length = arena.allocateFrom(JAVA_LONG, size);
+            int status = fi_ops_ep.getopt.invoke(function, endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option,
+                    value, length);
+            return new Number(status, switch (size) {
+                case Byte.BYTES -> value.get(JAVA_BYTE, 0);
+                case Integer.BYTES -> value.get(JAVA_INT, 0);
+                default -> value.get(JAVA_LONG, 0);
+            });
+        }
+    }
+
+    /** fi_setopt; see {@link #fi_getopt}. */
+    public static int fi_setopt(Handle endpoint, int option, int size, long number) {
+        MemorySegment function = endpoint.require(OPS, fi_ops_ep.setopt$offset(), "fi_setopt");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment value = arena.allocate(ROOM, Long.BYTES);
+            value.set(JAVA_LONG, 0, number); // its first bytes are the shorter number: this library runs on x86-64
+            return fi_ops_ep.setopt.invoke(function, endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option, value,
+                    size);
+        }
+    }
+
+    /** fi_tx_size_left: how many operations, or an error negated. */
+    public static long fi_tx_size_left(Handle endpoint) {
+        return fi_ops_ep.tx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.tx_size_left$offset(), "fi_tx_size_left"),
+                endpoint.pointer());
+    }
+
+    /** fi_rx_size_left: how many receives, or an error negated. */
+    public static long fi_rx_size_left(Handle endpoint) {
+        return fi_ops_ep.rx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.rx_size_left$offset(), "fi_rx_size_left"),
+                endpoint.pointer());
+    }
+
+    /** fi_control with FI_GETOPSFLAG; the direction is FI_TRANSMIT or FI_RECV. */
+    public static Number getOperationFlags(Handle endpoint, long direction) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment flags = arena.allocateFrom(JAVA_LONG, direction);
+            int status = control(endpoint, fabric_h.FI_GETOPSFLAG(), flags, "fi_control(FI_GETOPSFLAG)");
+            return new Number(status, flags.get(JAVA_LONG, 0));
+        }
+    }
+
+    /** fi_control with FI_SETOPSFLAG; the flags have FI_TRANSMIT or FI_RECV in them. */
+    public static int setOperationFlags(Handle endpoint, long flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            return control(endpoint, fabric_h.FI_SETOPSFLAG(), arena.allocateFrom(JAVA_LONG, flags),
+                    "fi_control(FI_SETOPSFLAG)");
+        }
+    }
+
+    /** The flags have FI_TRANSMIT or FI_RECV in them. */
+    public static Opened fi_ep_alias(Handle endpoint, long flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            MemorySegment alias = fi_alias.allocate(arena);
+            fi_alias.fid(alias, out);
+            fi_alias.flags(alias, flags);
+            int status = control(endpoint, fabric_h.FI_ALIAS(), alias, "fi_ep_alias");
+            boolean isThere = out.get(ADDRESS, 0).address() != 0; // the struct fid is the first of a struct fid_ep
+            return Opened.of(status == 0 && !isThere ? -Errno.ENOSYS : status, out, endpoint.provider());
+        }
+    }
+
+    private static int control(Handle endpoint, int command, MemorySegment argument, String call) {
+        MemorySegment function = endpoint.require(CONTROL, fi_ops.control$offset(), call);
+        return fi_ops.control.invoke(function, endpoint.pointer(), command, argument);
+    }
+}

@@ -1,0 +1,147 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.bindings.fi_eq_cm_entry;
+import io.ofi4j.bindings.fi_eq_entry;
+import io.ofi4j.bindings.fi_eq_err_entry;
+import io.ofi4j.bindings.fi_ops_eq;
+import io.ofi4j.bindings.fid_eq;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. */
+@SuppressWarnings("restricted")
+public final class EqOps {
+    private static final long OPS = fid_eq.ops$offset();
+    /** More than any provider's event has: what does not fit would be lost. */
+    private static final long ROOM = 4096;
+    private static final long ERROR_DATA_ROOM = 1024;
+    private static final long TEXT_ROOM = 256;
+
+    private final Handle queue;
+    private final MemorySegment code;
+    private final MemorySegment entry;
+
+    public EqOps(Handle queue) {
+        this.queue = queue;
+        Arena arena = Arena.ofAuto();
+        this.code = arena.allocate(JAVA_INT);
+        this.entry = arena.allocate(ROOM, Long.BYTES);
+    }
+
+    /**
+     * What a read gave: how many bytes the entry has, or an error negated.
+     *
+     * @param status the length, or an error
+     * @param code which event, where there is one
+     */
+    public record Read(long status, int code) {
+    }
+
+    public Read fi_eq_read() {
+        MemorySegment function = queue.require(OPS, fi_ops_eq.read$offset(), "fi_eq_read");
+        clear();
+        long status = fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0);
+        return new Read(status, code.get(JAVA_INT, 0));
+    }
+
+    /** fi_eq_sread: waits, for as long at most. */
+    public Read fi_eq_sread(int milliseconds) {
+        MemorySegment function = queue.require(OPS, fi_ops_eq.sread$offset(), "fi_eq_sread");
+        clear();
+        long status = fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0);
+        return new Read(status, code.get(JAVA_INT, 0));
+    }
+
+    private void clear() {
+        code.fill((byte) 0);
+        entry.fill((byte) 0);
+    }
+
+    /** The object that the event which was read concerns. */
+    public long object() {
+        return fi_eq_entry.fid(entry).address();
+    }
+
+    public long context() {
+        return fi_eq_entry.context(entry).address();
+    }
+
+    public long data() {
+        return fi_eq_entry.data(entry);
+    }
+
+    /** The info that came with a connection request: from now on the caller's. */
+    public InfoHandle info() {
+        return InfoHandle.adopt(fi_eq_cm_entry.info(entry));
+    }
+
+    /** What came with a connection event of that length. */
+    public byte[] connectionData(long length) {
+        long start = fi_eq_cm_entry.data$offset();
+        return length <= start ? new byte[0] : entry.asSlice(start, length - start).toArray(JAVA_BYTE);
+    }
+
+    /** All bytes of an event of that length. */
+    public byte[] bytes(long length) {
+        return entry.asSlice(0, length).toArray(JAVA_BYTE);
+    }
+
+    /** fi_eq_write of an application's own event: FI_NOTIFY, the only kind that no provider takes for its own. */
+    public long fi_eq_write(long context, long data) {
+        MemorySegment function = queue.require(OPS, fi_ops_eq.write$offset(), "fi_eq_write");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = fi_eq_entry.allocate(arena);
+            fi_eq_entry.fid(event, queue.pointer());
+            fi_eq_entry.context(event, MemorySegment.ofAddress(context));
+            fi_eq_entry.data(event, data);
+            return fi_ops_eq.write.invoke(function, queue.pointer(), FabricConstants.FI_NOTIFY, event,
+                    fi_eq_entry.sizeof(), 0);
+        }
+    }
+
+    /** A {@code struct fi_eq_err_entry}, copied. */
+    public record ErrorEntry(long object, long context, long data, int errno, int providerErrno, String providerText,
+            byte[] errorData) {
+    }
+
+    /** fi_eq_readerr and, before anything else is read, fi_eq_strerror; null where there is none. */
+    public ErrorEntry fi_eq_readerr() {
+        MemorySegment function = queue.require(OPS, fi_ops_eq.readerr$offset(), "fi_eq_readerr");
+        try (Arena arena = Arena.ofConfined()) {
+            // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
+            MemorySegment error = fi_eq_err_entry.allocate(arena);
+            fi_eq_err_entry.err_data(error, arena.allocate(ERROR_DATA_ROOM));
+            fi_eq_err_entry.err_data_size(error, ERROR_DATA_ROOM);
+            long count = fi_ops_eq.readerr.invoke(function, queue.pointer(), error, 0);
+            if (count <= 0) {
+                return null;
+            }
+            int providerErrno = fi_eq_err_entry.prov_errno(error);
+            MemorySegment data = fi_eq_err_entry.err_data(error);
+            return new ErrorEntry(fi_eq_err_entry.fid(error).address(), fi_eq_err_entry.context(error).address(),
+                    fi_eq_err_entry.data(error), fi_eq_err_entry.err(error), providerErrno,
+                    fi_eq_strerror(providerErrno, data), copy(data, fi_eq_err_entry.err_data_size(error)));
+        }
+    }
+
+    private static byte[] copy(MemorySegment data, long size) {
+        return data.address() == 0 ? new byte[0] : data.reinterpret(Math.min(size, ERROR_DATA_ROOM)).toArray(JAVA_BYTE);
+    }
+
+    private String fi_eq_strerror(int providerErrno, MemorySegment errorData) {
+        MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_eq.strerror$offset());
+        if (function == null || providerErrno == 0) {
+            return "";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment room = arena.allocate(TEXT_ROOM);
+            String found = LibC.string(fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
+                    room, TEXT_ROOM - 1)); // providers copy without ending the text
+            return found == null ? "" : found;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.SignalGuard;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_param;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The calls that libfabric exports as symbols. */
+@SuppressWarnings("restricted")
+public final class FabricCalls {
+    static {
+        NativeLibrary.ensureLoaded();
+    }
+
+    private FabricCalls() {
+    }
+
+    /** fi_version: the major number in the upper 16 bits, the minor in the lower. */
+    public static int fi_version() {
+        return fabric_h.fi_version();
+    }
+
+    /** Whether structs have the fields that came with libfabric 2.0. */
+    public static boolean isTwo() {
+        return fi_version() >>> 16 >= 2;
+    }
+
+    public static String fi_strerror(int errno) {
+        return LibC.string(fabric_h.fi_strerror(errno));
+    }
+
+    /** fi_tostr of a 32-bit value. */
+    public static String fi_tostr(int value, int type) {
+        try (Arena arena = Arena.ofConfined()) {
+            return LibC.string(fabric_h.fi_tostr(arena.allocateFrom(JAVA_INT, value), type));
+        }
+    }
+
+    /** What fi_getinfo gave: its status, and copies of what it found. */
+    public record Found(int status, List<InfoHandle> infos) {
+    }
+
+    /**
+     * fi_getinfo.
+     *
+     * @param node a name or address, or null
+     * @param service a port or service, or null
+     * @param hints null where there are none
+     */
+    public static Found fi_getinfo(int version, String node, String service, long flags, InfoHandle hints) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            MemorySegment nodeText = node == null ? MemorySegment.NULL : arena.allocateFrom(node);
+            MemorySegment serviceText = service == null ? MemorySegment.NULL : arena.allocateFrom(service);
+            // The first call loads the providers, some of which install signal handlers.
+            int status = SignalGuard.call(() -> fabric_h.fi_getinfo(version, nodeText, serviceText, flags,
+                    hints == null ? MemorySegment.NULL : hints.pointer(), out));
+            if (status != 0) {
+                return new Found(status, List.of());
+            }
+            MemorySegment first = out.get(ADDRESS, 0);
+            try {
+                List<InfoHandle> infos = new ArrayList<>();
+                for (MemorySegment at = first; at.address() != 0; at = fi_info.next(at)) {
+                    at = at.reinterpret(fi_info.sizeof());
+                    infos.add(InfoHandle.copyOf(at));
+                }
+                return new Found(0, List.copyOf(infos));
+            } finally {
+                fabric_h.fi_freeinfo(first);
+            }
+        }
+    }
+
+    public static Opened fi_fabric(InfoHandle info, String provider) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL));
+            return Opened.of(status, out, provider);
+        }
+    }
+
+    /** One of fi_getparams' variables; value is null where the variable is not set. */
+    public record Parameter(String name, String help, String value) {
+    }
+
+    /** fi_getparams: the variables that libfabric and its providers read. */
+    public static List<Parameter> fi_getparams() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            MemorySegment count = arena.allocate(JAVA_INT);
+            if (fabric_h.fi_getparams(out, count) != 0) {
+                return List.of();
+            }
+            int length = count.get(JAVA_INT, 0);
+            MemorySegment parameters = out.get(ADDRESS, 0).reinterpret(length * fi_param.sizeof());
+            List<Parameter> all = new ArrayList<>(length);
+            for (int i = 0; i < length; i++) {
+                MemorySegment one = fi_param.asSlice(parameters, i);
+                all.add(new Parameter(LibC.string(fi_param.name(one)), LibC.string(fi_param.help_string(one)),
+                        LibC.string(fi_param.value(one))));
+            }
+            if (length > 0) {
+                fabric_h.fi_freeparams(parameters);
+            }
+            return List.copyOf(all);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.SignalGuard;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fid;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** {@code struct fi_ops}: what every object has. Every {@code struct fid_*} begins with its {@code struct fid}. */
+public final class FidOps {
+    private static final long OPS = fid.ops$offset();
+    /** Some providers write a mutex and a condition variable where others write a descriptor. */
+    private static final long ROOM = 256;
+
+    private FidOps() {
+    }
+
+    public static int fi_close(Handle object) {
+        return fi_ops.close.invoke(object.require(OPS, fi_ops.close$offset(), "fi_close"), object.pointer());
+    }
+
+    /** fi_ep_bind, fi_mr_bind and their kin are one entry. */
+    public static int fi_bind(Handle object, Handle other, long flags) {
+        MemorySegment function = object.require(OPS, fi_ops.bind$offset(), "bind");
+        return fi_ops.bind.invoke(function, object.pointer(), other.pointer(), flags);
+    }
+
+    public static int fi_enable(Handle object) {
+        MemorySegment function = object.require(OPS, fi_ops.control$offset(), "fi_enable");
+        return SignalGuard.call(
+                () -> fi_ops.control.invoke(function, object.pointer(), fabric_h.FI_ENABLE(), MemorySegment.NULL));
+    }
+
+    /** An FI_* command of an object, whose argument is a struct or a number. */
+    public static int control(Handle object, int command, MemorySegment argument, String call) {
+        MemorySegment function = object.require(OPS, fi_ops.control$offset(), call);
+        return fi_ops.control.invoke(function, object.pointer(), command, argument);
+    }
+
+    /** What fi_control gave: its status, and the first number of what it wrote. */
+    public record Control(int status, int value) {
+    }
+
+    /** fi_control with a command that gives a number, such as FI_GETWAIT. */
+    public static Control fi_control(Handle object, int command) {
+        MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
+        if (function == null) {
+            return new Control(-Errno.ENOSYS, 0);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
+            int status = fi_ops.control.invoke(function, object.pointer(), command, room);
+            return new Control(status, room.get(JAVA_INT, 0));
+        }
+    }
+
+    /** fi_control with a command that takes a number, such as FI_BACKLOG. */
+    public static int fi_control(Handle object, int command, int value) {
+        MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
+        if (function == null) {
+            return -Errno.ENOSYS;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops.control.invoke(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));
+        }
+    }
+}

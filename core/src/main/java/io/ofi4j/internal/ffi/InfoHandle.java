@@ -1,0 +1,168 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_device_attr;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.bindings.fid_nic;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads only what libfabric
+ * 1.17 already had, and never past it.
+ */
+@SuppressWarnings("restricted")
+public final class InfoHandle {
+    private final MemorySegment info;
+
+    private InfoHandle(MemorySegment owned) {
+        this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
+    }
+
+    /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all its attributes (fi_allocinfo). */
+    public static InfoHandle copyOf(MemorySegment info) {
+        MemorySegment copy = fabric_h.fi_dupinfo(info);
+        if (copy.address() == 0) {
+            throw new OutOfMemoryError("fi_dupinfo");
+        }
+        return new InfoHandle(copy);
+    }
+
+    /** An info that is the caller's to free, from now on this object's. */
+    public static InfoHandle adopt(MemorySegment info) {
+        return new InfoHandle(info);
+    }
+
+    public MemorySegment pointer() {
+        return info;
+    }
+
+    /** The connection request that it came with, or 0. */
+    public long request() {
+        return fi_info.handle(info).address();
+    }
+
+    /**
+     * A copy without the connection request, with which only one endpoint may be opened. The sockets provider leaves out
+     * names in what comes with a request; they are the passive endpoint's.
+     */
+    public InfoHandle withoutRequest(InfoHandle passive) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, MemorySegment.NULL);
+        if (fi_fabric_attr.prov_name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.prov_name(copy.fabric(), duplicate(fi_fabric_attr.prov_name(passive.fabric())));
+        }
+        if (fi_fabric_attr.name(copy.fabric()).address() == 0) {
+            fi_fabric_attr.name(copy.fabric(), duplicate(fi_fabric_attr.name(passive.fabric())));
+        }
+        if (fi_domain_attr.name(copy.domain()).address() == 0) {
+            fi_domain_attr.name(copy.domain(), duplicate(fi_domain_attr.name(passive.domain())));
+        }
+        return copy;
+    }
+
+    /** A copy whose endpoint has so many receives. */
+    public InfoHandle withReceives(long count) {
+        InfoHandle copy = copyOf(info);
+        fi_rx_attr.size(copy.receive(), count);
+        return copy;
+    }
+
+    /** A copy with another destination. */
+    public InfoHandle withDestination(byte[] address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
+            fi_info.dest_addr(shallow, arena.allocateFrom(JAVA_BYTE, address));
+            fi_info.dest_addrlen(shallow, address.length);
+            return copyOf(shallow);
+        }
+    }
+
+    private static MemorySegment duplicate(MemorySegment text) {
+        return text.address() == 0 ? MemorySegment.NULL : LibC.strdup(LibC.string(text));
+    }
+
+    /** A copy whose endpoint takes over the address of a passive endpoint. */
+    public InfoHandle takingOver(Handle passiveEndpoint) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, passiveEndpoint.pointer());
+        return copy;
+    }
+
+    /** fi_tostr: everything libfabric says about it, as text. */
+    public String text() {
+        return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO()));
+    }
+
+    public long capabilities() {
+        return fi_info.caps(info);
+    }
+
+    public long mode() {
+        return fi_info.mode(info);
+    }
+
+    public int addressFormat() {
+        return fi_info.addr_format(info);
+    }
+
+    /** Who has made the device, as the provider writes it; no text where it does not say. */
+    public String deviceVendor() {
+        MemorySegment nic = fi_info.nic(info);
+        if (nic.address() == 0) {
+            return "";
+        }
+        MemorySegment device = fid_nic.device_attr(nic.reinterpret(fid_nic.sizeof()));
+        if (device.address() == 0) {
+            return "";
+        }
+        MemorySegment vendor = fi_device_attr.vendor_id(device.reinterpret(fi_device_attr.sizeof()));
+        return vendor.address() == 0 ? "" : LibC.string(vendor);
+    }
+
+    /** The source address, or no bytes. */
+    public byte[] sourceAddress() {
+        return bytes(fi_info.src_addr(info), fi_info.src_addrlen(info));
+    }
+
+    /** The destination address, or no bytes. */
+    public byte[] destinationAddress() {
+        return bytes(fi_info.dest_addr(info), fi_info.dest_addrlen(info));
+    }
+
+    private static byte[] bytes(MemorySegment pointer, long length) {
+        return pointer.address() == 0 ? new byte[0] : pointer.reinterpret(length).toArray(JAVA_BYTE);
+    }
+
+    public MemorySegment transmit() {
+        return fi_info.tx_attr(info).reinterpret(fi_tx_attr.sizeof());
+    }
+
+    public MemorySegment receive() {
+        return fi_info.rx_attr(info).reinterpret(fi_rx_attr.sizeof());
+    }
+
+    public MemorySegment endpoint() {
+        return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
+    }
+
+    /** Up to the last field that libfabric 1.17 has, where it is not 2.0 or newer. */
+    public MemorySegment domain() {
+        return fi_info.domain_attr(info)
+                .reinterpret(FabricCalls.isTwo()
+                        ? fi_domain_attr.sizeof()
+                        : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
+    }
+
+    public MemorySegment fabric() {
+        return fi_info.fabric_attr(info).reinterpret(fi_fabric_attr.sizeof());
+    }
+}

@@ -1,0 +1,150 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_mr_attr;
+import io.ofi4j.bindings.fi_mr_map_raw;
+import io.ofi4j.bindings.fi_mr_modify;
+import io.ofi4j.bindings.fi_mr_raw_attr;
+import io.ofi4j.bindings.fi_ops_mr;
+import io.ofi4j.bindings.fid_domain;
+import io.ofi4j.bindings.fid_mr;
+import io.ofi4j.bindings.iovec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** {@code struct fi_ops_mr}, what is read off a {@code struct fid_mr}, and the controls of regions. */
+public final class MrOps {
+    private static final long OPS = fid_domain.mr$offset();
+    /** More than any provider's raw key has; what has more says so. */
+    private static final int RAW_KEY_SIZE = 256;
+
+    private MrOps() {
+    }
+
+    public static Opened fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey, long flags) {
+        MemorySegment function = domain.require(OPS, fi_ops_mr.reg$offset(), "fi_mr_reg");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = fi_ops_mr.reg.invoke(function, domain.pointer(), memory, memory.byteSize(), access, 0,
+                    requestedKey, flags, out, MemorySegment.NULL);
+            return Opened.of(status, out, domain.provider());
+        }
+    }
+
+    public static Opened fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
+            long flags) {
+        MemorySegment function = domain.require(OPS, fi_ops_mr.regv$offset(), "fi_mr_regv");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = fi_ops_mr.regv.invoke(function, domain.pointer(), vector(segments, arena), segments.size(),
+                    access, 0, requestedKey, flags, out, MemorySegment.NULL);
+            return Opened.of(status, out, domain.provider());
+        }
+    }
+
+    public static Opened fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
+            long flags) {
+        MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: what is not said is left to the provider
+            fi_mr_attr.mr_iov(attributes, vector(segments, arena));
+            fi_mr_attr.iov_count(attributes, segments.size());
+            fi_mr_attr.access(attributes, access);
+            fi_mr_attr.requested_key(attributes, requestedKey);
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
+            return Opened.of(status, out, domain.provider());
+        }
+    }
+
+    private static MemorySegment vector(List<MemorySegment> segments, Arena arena) {
+        MemorySegment vector = iovec.allocateArray(segments.size(), arena);
+        for (int i = 0; i < segments.size(); i++) {
+            MemorySegment one = iovec.asSlice(vector, i);
+            iovec.iov_base(one, segments.get(i));
+            iovec.iov_len(one, segments.get(i).byteSize());
+        }
+        return vector;
+    }
+
+    /** fi_mr_desc: the local descriptor, opaque. */
+    public static long fi_mr_desc(Handle region) {
+        return fid_mr.mem_desc(Downcalls.struct(region.pointer(), fid_mr.sizeof())).address();
+    }
+
+    public static long fi_mr_key(Handle region) {
+        return fid_mr.key(Downcalls.struct(region.pointer(), fid_mr.sizeof()));
+    }
+
+    /** fi_mr_refresh: tells the provider that other pages are behind these addresses. */
+    public static int fi_mr_refresh(Handle region, List<MemorySegment> ranges) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment modify = fi_mr_modify.allocate(arena);
+            MemorySegment attributes = fi_mr_modify.attr(modify);
+            fi_mr_attr.mr_iov(attributes, vector(ranges, arena));
+            fi_mr_attr.iov_count(attributes, ranges.size());
+            return FidOps.control(region, fabric_h.FI_REFRESH(), modify, "fi_mr_refresh");
+        }
+    }
+
+    /** What fi_mr_raw_attr gave: its status, and base address and key where that is 0. */
+    public record Raw(int status, long base, byte[] key) {
+    }
+
+    public static Raw fi_mr_raw_attr(Handle region) {
+        try (Arena arena = Arena.ofConfined()) {
+            Raw small = fi_mr_raw_attr(region, RAW_KEY_SIZE, arena);
+            return small.status == -Errno.ETOOSMALL && small.base > RAW_KEY_SIZE && small.base <= Short.MAX_VALUE
+                    ? fi_mr_raw_attr(region, (int) small.base, arena)
+                    : small;
+        }
+    }
+
+    /** The base is the size that is needed where the status is -FI_ETOOSMALL. */
+    private static Raw fi_mr_raw_attr(Handle region, int capacity, Arena arena) {
+        MemorySegment base = arena.allocate(JAVA_LONG);
+        MemorySegment key = arena.allocate(capacity);
+        MemorySegment size = arena.allocateFrom(JAVA_LONG, capacity);
+        MemorySegment attributes = fi_mr_raw_attr.allocate(arena);
+        fi_mr_raw_attr.base_addr(attributes, base);
+        fi_mr_raw_attr.raw_key(attributes, key);
+        fi_mr_raw_attr.key_size(attributes, size);
+        int status = FidOps.control(region, fabric_h.FI_GET_RAW_MR(), attributes, "fi_mr_raw_attr");
+        long length = size.get(JAVA_LONG, 0);
+        if (status == -Errno.ETOOSMALL || status == 0 && length > capacity) {
+            return new Raw(-Errno.ETOOSMALL, length, new byte[0]);
+        }
+        return new Raw(status, base.get(JAVA_LONG, 0),
+                status == 0 ? key.asSlice(0, length).toArray(JAVA_BYTE) : new byte[0]);
+    }
+
+    /** What fi_mr_map_raw gave: its status, and the key for operations where that is 0. */
+    public record Mapped(int status, long key) {
+    }
+
+    public static Mapped fi_mr_map_raw(Handle domain, long base, byte[] rawKey) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment key = arena.allocate(JAVA_LONG);
+            MemorySegment map = fi_mr_map_raw.allocate(arena);
+            fi_mr_map_raw.base_addr(map, base);
+            fi_mr_map_raw.raw_key(map, arena.allocateFrom(JAVA_BYTE, rawKey));
+            fi_mr_map_raw.key_size(map, rawKey.length);
+            fi_mr_map_raw.key(map, key);
+            int status = FidOps.control(domain, fabric_h.FI_MAP_RAW_MR(), map, "fi_mr_map_raw");
+            return new Mapped(status, key.get(JAVA_LONG, 0));
+        }
+    }
+
+    public static int fi_mr_unmap_key(Handle domain, long key) {
+        try (Arena arena = Arena.ofConfined()) {
+            return FidOps.control(domain, fabric_h.FI_UNMAP_KEY(), arena.allocateFrom(JAVA_LONG, key),
+                    "fi_mr_unmap_key");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package io.ofi4j.internal.observe;
+
+/**
+ * Tells of what happens beside the data path. This one tells nobody: it serves where the runtime has no module jdk.jfr. What takes
+ * time has a first call, whose result goes into the last.
+ */
+public class EventRecorder {
+    public static final EventRecorder RECORDER = find();
+
+    private static EventRecorder find() {
+        try {
+            Class.forName("jdk.jfr.Event", false, EventRecorder.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            return new EventRecorder();
+        }
+        return new FlightRecorder();
+    }
+
+    public Object registering() {
+        return null;
+    }
+
+    public void registered(Object begun, String provider, long length, Object access) {
+        // Nobody listens, here and below.
+    }
+
+    public Object deregistering() {
+        return null;
+    }
+
+    public void deregistered(Object begun, String provider, long length, Object access) {
+    }
+
+    public void enabled(String provider, Object type) {
+    }
+
+    public Object closing() {
+        return null;
+    }
+
+    public void closed(Object begun, String provider, Object type) {
+    }
+
+    public void canceled(String provider, int operations) {
+    }
+
+    public void connected(String provider) {
+    }
+
+    public void refused(String provider, int errno) {
+    }
+
+    public void disconnected(String provider) {
+    }
+
+    public void failed(String provider, long token, int errno, String text) {
+    }
+
+    public void failed(String operation, int errno, String message) {
+    }
+
+    public Object posting() {
+        return null;
+    }
+
+    public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
+    }
+
+    public Object waiting() {
+        return null;
+    }
+
+    public void waited(Object begun, String operation, boolean found) {
+    }
+}

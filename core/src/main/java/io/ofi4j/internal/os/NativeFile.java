@@ -1,0 +1,158 @@
+package io.ofi4j.internal.os;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+
+/** An open file, for what Java has no words: room for its bytes. Errors are the system's numbers, above 0. */
+@SuppressWarnings("restricted")
+public final class NativeFile implements AutoCloseable {
+    public static final int EDQUOT = 122;
+
+    private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+    private static final MethodHandle OPEN = LibC.handle("open",
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ERRNO, Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FALLOCATE = LibC.handle("fallocate",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), ERRNO);
+    private static final MethodHandle STATX = LibC.handle("statx",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle FCNTL = LibC.handle("fcntl",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FLOCK = LibC.handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle CLOSE = LibC.handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+
+    private static final int O_RDWR = 2;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int O_DIRECTORY = 0x10000;
+    private static final int F_SETSIG = 10;
+    private static final int F_SETLEASE = 1024;
+    private static final int F_WRLCK = 1;
+    private static final int F_UNLCK = 2;
+    /** A signal that changes nothing, unlike SIGIO. */
+    private static final int SIGURG = 23;
+    private static final int LOCK_EXCLUSIVELY_NOW = 6;
+    private static final int OWNERS = 0600;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int FALLOC_FL_KEEP_SIZE = 1;
+    private static final int STATX_SIZE_AND_BLOCKS = 0x600;
+    private static final long STATX_LENGTH = 256;
+    private static final long STATX_SIZE_AT = 40;
+    private static final long STATX_BLOCKS_AT = 48;
+    private static final long BLOCK = 512;
+
+    private final int descriptor;
+    private final int error;
+
+    private NativeFile(int result) {
+        this.descriptor = Math.max(result, -1);
+        this.error = Math.max(-result, 0);
+    }
+
+    /** Opens a regular file to read and write; {@link #error} says whether that went well. */
+    public static NativeFile open(Path file) {
+        return new NativeFile(open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    }
+
+    /** Opens a folder, to be locked; {@link #error} says whether that went well. */
+    public static NativeFile openFolder(Path folder) {
+        return new NativeFile(open(folder, O_DIRECTORY | O_CLOEXEC));
+    }
+
+    /** Whether no process has it open or mapped beside this object; false, too, where this process may not know. */
+    public boolean isUnused() {
+        boolean isUnused = fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
+        return isUnused & fcntl(F_SETLEASE, F_UNLCK) == 0;
+    }
+
+    private int fcntl(int command, int argument) {
+        try {
+            return (int) FCNTL.invokeExact(descriptor, command, argument);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** Locks it until it is closed, unless another process or thread has; flock(2). True where it cannot be locked at all. */
+    public boolean tryLock() {
+        try {
+            return error != 0 || (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW) == 0;
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    private static int open(Path path, int flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            int result = (int) OPEN.invokeExact(errno, arena.allocateFrom(path.toString()), flags, OWNERS);
+            return result < 0 ? -errno.get(JAVA_INT, 0) : result;
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** Why it is not open; 0 where it is. */
+    public int error() {
+        return error;
+    }
+
+    /**
+     * Makes room for some of its bytes, whose content stays; fallocate(2).
+     *
+     * @return 0, or why not
+     */
+    public int reserve(long offset, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            while ((int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset, length) != 0) {
+                if (errno.get(JAVA_INT, 0) != Errno.EINTR) {
+                    return errno.get(JAVA_INT, 0);
+                }
+            }
+            return 0;
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    public long size() {
+        return fact(STATX_SIZE_AT);
+    }
+
+    /** How many of its bytes have no room yet. */
+    public long missing() {
+        return fact(STATX_SIZE_AT) - fact(STATX_BLOCKS_AT) * BLOCK;
+    }
+
+    private long fact(long at) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment facts = arena.allocate(STATX_LENGTH, Long.BYTES);
+            int ignored = (int) STATX.invokeExact(descriptor, arena.allocateFrom(""), AT_EMPTY_PATH,
+                    STATX_SIZE_AND_BLOCKS, facts);
+            return facts.get(JAVA_LONG, at);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (error != 0) {
+            return;
+        }
+        try {
+            int ignored = (int) CLOSE.invokeExact(descriptor);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+}

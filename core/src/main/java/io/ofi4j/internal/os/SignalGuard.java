@@ -1,0 +1,89 @@
+package io.ofi4j.internal.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.libc.libc_h;
+import io.ofi4j.bindings.libc.sigaction;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * Keeps the JVM's signal handlers in force over a native call that installs its own.
+ *
+ * <p>HotSpot turns SIGSEGV into NullPointerException and polls safepoints with it, and ends on SIGTERM through its own
+ * handler. Libraries that are loaded with libfabric (PSM), and the first endpoint of the shm provider, replace them.
+ */
+public final class SignalGuard {
+    private static final int SIGNALS = 31;
+    private static final int SIGILL = 4;
+    private static final int SIGBUS = 7;
+    private static final int SIGFPE = 8;
+    private static final int SIGKILL = 9;
+    private static final int SIGSEGV = 11;
+    private static final int SIGSTOP = 19;
+    /** Those that HotSpot works with and dies of. */
+    private static final Map<Integer, String> VITAL = new TreeMap<>(
+            Map.of(SIGILL, "SIGILL", SIGBUS, "SIGBUS", SIGFPE, "SIGFPE", SIGSEGV, "SIGSEGV"));
+    /** The handlers before libfabric was loaded. */
+    private static final MemorySegment ORIGINAL = current(Arena.global());
+
+    private SignalGuard() {
+    }
+
+    public static synchronized <T> T call(Supplier<T> call) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment saved = current(arena);
+            MemorySegment now = sigaction.allocate(arena);
+            try {
+                return call.get();
+            } finally {
+                for (int signal = 1; signal <= SIGNALS; signal++) {
+                    if (isCatchable(signal)) {
+                        restore(signal, sigaction.asSlice(saved, signal), now);
+                    }
+                }
+            }
+        }
+    }
+
+    private static MemorySegment current(Arena arena) {
+        MemorySegment handlers = sigaction.allocateArray(SIGNALS + 1, arena);
+        for (int signal = 1; signal <= SIGNALS; signal++) {
+            if (isCatchable(signal)) {
+                libc_h.sigaction(signal, MemorySegment.NULL, sigaction.asSlice(handlers, signal));
+            }
+        }
+        return handlers;
+    }
+
+    /** The signals that the JVM would die of, since somebody has put a handler in the place of its own. */
+    public static List<String> replacedHandlers() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment now = current(arena);
+            return VITAL.entrySet().stream().filter(signal -> !isSame(sigaction.asSlice(now, signal.getKey()),
+                    sigaction.asSlice(ORIGINAL, signal.getKey()))).map(Map.Entry::getValue).toList();
+        }
+    }
+
+    private static void restore(int signal, MemorySegment before, MemorySegment now) {
+        libc_h.sigaction(signal, MemorySegment.NULL, now);
+        if (!isSame(now, before)) {
+            libc_h.sigaction(signal, before, MemorySegment.NULL);
+        }
+    }
+
+    /** Compares what the kernel keeps: of the mask that is 64 signals, behind which libc leaves bytes undefined. */
+    public static boolean isSame(MemorySegment one, MemorySegment other) {
+        return one.get(JAVA_LONG, 0) == other.get(JAVA_LONG, 0)
+                && sigaction.sa_mask(one).get(JAVA_LONG, 0) == sigaction.sa_mask(other).get(JAVA_LONG, 0)
+                && sigaction.sa_flags(one) == sigaction.sa_flags(other);
+    }
+
+    private static boolean isCatchable(int signal) {
+        return signal != SIGKILL && signal != SIGSTOP;
+    }
+}

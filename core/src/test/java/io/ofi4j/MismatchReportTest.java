@@ -1,0 +1,141 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Parameter;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.TestProviders;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What is found, and what is said when nothing is. */
+class DiscoveryTest {
+    private final Libfabric libfabric = Libfabric.load();
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void everySoftwareProviderIsFoundAndDescribed(String provider) {
+        FabricInfo info = TestProviders.info(provider);
+
+        assertThat(info.provider()).isEqualTo(provider);
+        assertThat(info.endpoint().type()).isEqualTo(EndpointType.RDM);
+        assertThat(info.capabilities()).contains(Capability.RMA, Capability.READ, Capability.WRITE,
+                Capability.REMOTE_READ, Capability.REMOTE_WRITE);
+        assertThat(info.domain().threading()).isEqualTo(ThreadingModel.SAFE);
+        assertThat(info.transmit().injectSize()).isPositive();
+        assertThat(info.transmit().size()).isPositive();
+        assertThat(info.endpoint().maximumMessageSize()).isGreaterThan(1 << 20);
+        assertThat(info.details()).contains("fi_info", provider);
+        assertThat(libfabric.providers()).contains(provider);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ThreadingModel.class, names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void theThreadingModelThatWasAskedForIsGiven(ThreadingModel model) {
+        assertThat(TestProviders.info(TestProviders.hints("shm").threading(model)).domain().threading())
+                .isEqualTo(model);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void manualProgressCanBeAskedOfEveryProvider(String provider) {
+        FabricHints hints = TestProviders.hints(provider).dataProgress(ProgressModel.MANUAL);
+
+        assertThat(TestProviders.info(hints).domain().dataProgress()).isNotEqualTo(ProgressModel.UNSPECIFIED);
+    }
+
+    @Test
+    void anUnknownProviderIsAnsweredWithThoseThereAre() {
+        assertThatThrownBy(() -> libfabric.info(FabricHints.rma().provider("carrier-pigeon")))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("'carrier-pigeon'")
+                .hasMessageContaining("shm").hasMessageContaining("sockets");
+    }
+
+    @Test
+    void anUnknownDomainIsAnsweredWithThoseThereAre() {
+        assertThatThrownBy(() -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").domain("mlx5_0")))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("'mlx5_0'").hasMessageContaining("lo");
+    }
+
+    @Test
+    void anUnknownFabricIsAnsweredWithThoseThereAre() {
+        assertThatThrownBy(() -> libfabric.info(FabricHints.rma().provider("shm").fabric("10.9.8.0/24")))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("'10.9.8.0/24'")
+                .hasMessageContaining("shm");
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void whatOnlyDevicesHaveIsRefusedByName(String provider) {
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.SOURCE_ERR);
+
+        assertThatThrownBy(() -> libfabric.info(hints)).isInstanceOf(NoProviderException.class)
+                .hasMessageContaining("[SOURCE_ERR]");
+        assertThat(TestProviders.info(provider).domain().authorizationKeySize()).isZero();
+    }
+
+    @Test
+    void aTypeThatAProviderLacksIsAnsweredWithThoseItHas() {
+        assertThatThrownBy(() -> libfabric.info(FabricHints.any().provider("shm").endpointType(EndpointType.MSG)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("MSG").hasMessageContaining("RDM");
+    }
+
+    @Test
+    void aCapabilityThatAProviderLacksIsNamed() {
+        assertThatThrownBy(() -> libfabric
+                .info(FabricHints.rma().provider("shm").capabilities(Capability.RMA, Capability.RMA_PMEM)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("[RMA_PMEM]")
+                .hasMessageContaining("it has");
+    }
+
+    @Test
+    void aSourceAddressThatIsNotThisMachinesIsNamed() {
+        assertThatThrownBy(
+                () -> libfabric.info(FabricHints.rma().provider("tcp;ofi_rxm").source("no.such.host.invalid", null)))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("no.such.host.invalid")
+                .hasMessageContaining("source");
+    }
+
+    @Test
+    void numbersHaveTheNamesThatLibfabricGivesThem() {
+        assertThat(TestProviders.info("tcp;ofi_rxm").addressFormatName()).isEqualTo("SOCKADDR_IN");
+        assertThat(TestProviders.info("tcp;ofi_rxm").protocolName()).isEqualTo("RXM");
+        assertThat(TestProviders.info("shm").addressFormatName()).isEqualTo("ADDR_STR");
+        assertThat(TestProviders.info("shm").protocolName()).isEqualTo("SHM");
+    }
+
+    @Test
+    void namesThatAreNoneAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().provider(""));
+        assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().domain("a\0b"));
+    }
+
+    @Test
+    void hintsAreCopiedNotChanged() {
+        FabricHints rma = FabricHints.rma();
+        FabricHints shm = rma.provider("shm");
+
+        assertThat(rma.provider()).isEmpty();
+        assertThat(shm.provider()).contains("shm");
+    }
+
+    @Test
+    void parametersAreListedWithTheirHelp() {
+        List<Parameter> parameters = libfabric.parameters();
+
+        assertThat(parameters).anySatisfy(parameter -> {
+            assertThat(parameter.name()).isEqualTo("FI_PROVIDER");
+            assertThat(parameter.help()).isNotEmpty();
+        });
+    }
+}

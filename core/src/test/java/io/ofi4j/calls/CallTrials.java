@@ -1,0 +1,25 @@
+package io.ofi4j.calls;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** One trial for each of libfabric's calls that core makes: it fails unless the call did what its man page says. */
+final class CallTrials {
+    /** In the order of the table. */
+    static final Map<String, CallTrial> ALL = new LinkedHashMap<>();
+
+    static {
+        RmaTrials.addTo(ALL);
+        FlagTrials.addTo(ALL);
+        MemoryTrials.addTo(ALL);
+        CompletionTrials.addTo(ALL);
+        CounterTrials.addTo(ALL);
+        EventTrials.addTo(ALL);
+        AddressTrials.addTo(ALL);
+        ConnectionTrials.addTo(ALL);
+        EndpointTrials.addTo(ALL);
+    }
+
+    private CallTrials() {
+    }
+}

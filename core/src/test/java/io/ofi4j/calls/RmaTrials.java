@@ -1,0 +1,63 @@
+package io.ofi4j.calls;
+
+import static io.ofi4j.calls.Trial.LENGTH;
+import static io.ofi4j.calls.Trial.TOKEN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+
+/** Trials of the calls of fi_rma(3). */
+final class RmaTrials {
+    private static final long DATA = 0x11223344;
+
+    private RmaTrials() {
+    }
+
+    static void addTo(Map<String, CallTrial> all) {
+        all.put("fi_write", CallTrial.of(t -> {
+            t.rma().write(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitWritten();
+        }));
+        all.put("fi_writev", CallTrial.of(t -> {
+            t.message().writeVector(TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitWritten();
+        }));
+        all.put("fi_writemsg", CallTrial.of(t -> {
+            t.message().write(TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitWritten();
+        }));
+        all.put("fi_inject_write", CallTrial.of(t -> {
+            t.rma().injectWrite(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0);
+            t.awaitWritten();
+            assertThat(t.pair.completed).isEmpty();
+        }));
+        all.put("fi_writedata", CallTrial.of(t -> {
+            t.rma().writeData(t.here, 0, LENGTH, DATA, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.awaitData(DATA);
+            t.awaitWritten();
+        }));
+        all.put("fi_inject_writedata", CallTrial.of(t -> {
+            t.rma().injectWriteData(t.here, 0, LENGTH, DATA, t.pair.far, t.there.remote(), 0);
+            t.awaitData(DATA);
+            t.awaitWritten();
+        }));
+        all.put("fi_read", CallTrial.of(t -> {
+            t.rma().read(t.here, 0, LENGTH, t.pair.far, t.there.remote(), 0, TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitRead();
+        }));
+        all.put("fi_readv", CallTrial.of(t -> {
+            t.message().readVector(TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitRead();
+        }));
+        all.put("fi_readmsg", CallTrial.of(t -> {
+            t.message().read(TOKEN);
+            t.awaitToken(TOKEN);
+            t.awaitRead();
+        }));
+    }
+}

@@ -1,0 +1,125 @@
+package io.ofi4j.calls;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What a provider claims and does not do: the reasons that stand below the table of calls, and how the trials of these calls
+ * end, which must not be otherwise.
+ */
+final class UpstreamFailures {
+    /** How a trial ends that shows a failure. */
+    enum Symptom {
+        /** What the call shall do is not done in a while. */
+        NEVER(FabricTimeoutException.class, Patience.seconds(1)),
+        /** What it did is not what it shall do. */
+        OTHERWISE(AssertionError.class, Pair.DEADLINE),
+        /** ofi4j refuses it. */
+        REFUSED(UnsupportedOperationException.class, Pair.DEADLINE);
+
+        private final Class<? extends Throwable> type;
+        private final Duration deadline;
+
+        Symptom(Class<? extends Throwable> type, Duration deadline) {
+            this.type = type;
+            this.deadline = deadline;
+        }
+    }
+
+    /**
+     * One cell of the table, or a cell of each version.
+     *
+     * @param reason what the table says
+     * @param says part of the message that the trial ends with
+     */
+    record Failure(String call, String column, List<String> versions, String reason, Symptom symptom, String says) {
+        Failure(String call, String column, List<String> versions, Failure like) {
+            this(call, column, versions, like.reason, like.symptom, like.says);
+        }
+
+        /** The column, with the time that its trial has. */
+        CallColumn within(CallColumn tried) {
+            return tried.within(symptom.deadline);
+        }
+
+        /** Whether a trial that ended so has shown this failure. */
+        boolean isShownBy(Throwable end) {
+            return symptom.type.isInstance(end) && end.getMessage() != null && end.getMessage().contains(says);
+        }
+    }
+
+    private static final List<String> BOTH = CallTable.VERSIONS;
+    private static final List<String> OLD = List.of("1.17");
+    private static final List<String> NEW = List.of("2.1");
+
+    private static final Failure MESSAGES_ONLY = like(
+            "It reports the source of messages only, not of writes with data.", Symptom.OTHERWISE, "the source");
+    private static final Failure NO_DATA = like("In this format a completion does not say that it has data.",
+            Symptom.OTHERWISE, "whether it has data");
+    private static final Failure COUNTS_DATA_ONLY = like(
+            "It claims to count remote accesses, and counts writes with data only; ofi4j refuses it.", Symptom.REFUSED,
+            "counts only writes with data");
+    private static final Failure NO_ERROR = like("A read with an unknown key is not reported as an error.",
+            Symptom.OTHERWISE, "the errors");
+    private static final Failure NO_ANSWER = like("A read with an unknown key is not reported as an error.",
+            Symptom.NEVER, "");
+    private static final Failure NO_TIME = like("It ignores the timeout; ofi4j polls the counter.", Symptom.NEVER, "");
+    private static final Failure AT_ONCE = like("It returns at once; ofi4j polls the counter.", Symptom.OTHERWISE,
+            "the status of a wait for more");
+    private static final Failure NOT_FOUND = like(
+            "It does not find the first address; ofi4j returns the address that was inserted.", Symptom.OTHERWISE,
+            "the status");
+    private static final Failure NO_PREFIX = like(
+            "It omits the prefix of the address; ofi4j returns the address that was inserted.", Symptom.OTHERWISE,
+            "the address");
+    private static final Failure OLD_VALUE = like("It returns the old value until the next receive.", Symptom.OTHERWISE,
+            "what was set");
+    private static final Failure NOT_AUTOMATIC = like(
+            "It claims automatic progress, but does not serve a target that does not poll.", Symptom.NEVER, "");
+    private static final Failure NO_THREAD = like("Its thread ends the process when a peer leaves; ofi4j refuses it.",
+            Symptom.REFUSED, "automatic data progress");
+
+    private static final String FROM = "fi_cq_readfrom";
+    private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
+    private static final String WAIT = "fi_cntr_wait";
+    private static final String AUTO = "data progress AUTO";
+
+    private static final List<Failure> ALL = List.of(new Failure(FROM, "tcp;ofi_rxm", BOTH, MESSAGES_ONLY),
+            new Failure(FROM, "udp;ofi_rxd", BOTH, MESSAGES_ONLY),
+            new Failure(FROM, "verbs;ofi_rxm", BOTH, MESSAGES_ONLY),
+            new Failure("fi_cq_read, MESSAGE", "verbs MSG", OLD, NO_DATA), //
+            new Failure(ERROR, "shm", OLD, NO_ERROR), new Failure(ERROR, "shm", NEW, NO_ANSWER),
+            new Failure(ERROR, "udp;ofi_rxd", BOTH, NO_ANSWER),
+            new Failure("fi_cntr_read, REMOTE_WRITE", "net, tcp", BOTH, COUNTS_DATA_ONLY),
+            new Failure("fi_cntr_read, REMOTE_READ", "net, tcp", BOTH, COUNTS_DATA_ONLY),
+            new Failure(WAIT, "shm", OLD, NO_TIME), new Failure(WAIT, "sockets", OLD, AT_ONCE),
+            new Failure(WAIT, "sockets MSG", OLD, AT_ONCE), new Failure("fi_av_lookup", "udp;ofi_rxd", BOTH, NOT_FOUND),
+            new Failure("fi_av_lookup", "shm", NEW, NO_PREFIX), new Failure("fi_setopt", "shm", NEW, OLD_VALUE),
+            new Failure("fi_setopt", "tcp;ofi_rxm", NEW, OLD_VALUE),
+            new Failure("fi_setopt", "verbs;ofi_rxm", NEW, OLD_VALUE),
+            new Failure(AUTO, "verbs;ofi_rxm", BOTH, NO_THREAD), new Failure(AUTO, "tcp;ofi_rxm", OLD, NOT_AUTOMATIC),
+            new Failure(AUTO, "net, tcp", BOTH, NOT_AUTOMATIC), new Failure(AUTO, "tcp MSG", BOTH, NOT_AUTOMATIC),
+            new Failure(AUTO, "net MSG", OLD, NOT_AUTOMATIC));
+
+    private UpstreamFailures() {
+    }
+
+    private static Failure like(String reason, Symptom symptom, String says) {
+        return new Failure("", "", List.of(), reason, symptom, says);
+    }
+
+    static Optional<Failure> of(String call, CallColumn column, String version) {
+        return of(version).filter(failure -> call.equals(failure.call) && column.label().equals(failure.column))
+                .findFirst();
+    }
+
+    /** Those of a version. */
+    static Stream<Failure> of(String version) {
+        return ALL.stream().filter(failure -> failure.versions.contains(version));
+    }
+}

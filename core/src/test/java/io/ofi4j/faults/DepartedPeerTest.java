@@ -1,0 +1,126 @@
+package io.ofi4j.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.Patience;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A peer connects, writes, and leaves, before its target has made progress again; another one keeps the target busy. */
+class DepartedPeerTest {
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void leavesATargetThatGoesOn(String provider) {
+        Forked.Result result = Forked.run(LeavesAtOnce.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    static final class LeavesAtOnce {
+        private static final int TIMES = 3;
+        /** How often it is tried, until the race has happened so many times. */
+        private static final int MOST_ATTEMPTS = 10;
+        /** No peer has a connection that could end: the target never learns that one has left. */
+        private static final String WITHOUT_CONNECTIONS = "udp;ofi_rxd";
+        private static final long OTHERS_DATA = 7;
+        /** Of the last write of the peer that leaves. */
+        private static final long LAST_DATA = 9;
+        /** More than ofi_rxm takes in one go before it looks at its connections. */
+        private static final int WRITES = 40;
+        private static final int POLLS = 1000;
+        private static final long MOMENT = Patience.seconds(1).toNanos() / 5;
+
+        private final Pair pair;
+        private final MemoryRegion source;
+        private final RemoteRegion target;
+        private int othersCompleted;
+
+        private LeavesAtOnce(Pair pair, MemoryRegion source, RemoteRegion target) {
+            this.pair = pair;
+            this.source = source;
+            this.target = target;
+        }
+
+        public static void main(String[] arguments) {
+            boolean isRace = !arguments[0].equals(WITHOUT_CONNECTIONS);
+            int races = 0;
+            int attempts = 0;
+            while (attempts < TIMES || isRace && races < TIMES && attempts < MOST_ATTEMPTS) {
+                attempts++;
+                try (Pair pair = new Pair(arguments[0]);
+                        CompletionQueue othersQueue = pair.domain.openCompletionQueue();
+                        MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE);
+                        Endpoint other = pair.domain.openEndpoint().bind(pair.vector).bind(othersQueue).enable()) {
+                    races += new LeavesAtOnce(pair, source, target.remote()).run(other, othersQueue);
+                }
+            }
+            System.out.println(
+                    "in " + attempts + " attempts a write arrived " + races + " times from a peer that had left");
+            if (isRace && races == 0) {
+                throw new AssertionError("the race did not happen: no write arrived after its peer had left");
+            }
+        }
+
+        /** How often the last write arrives after its peer has left: once, if the race happens. */
+        private int run(Endpoint other, CompletionQueue othersQueue) {
+            CompletionHandler counting = (token, flags, length, data) -> othersCompleted++;
+            other.rma().writeData(source, 0, 8, OTHERS_DATA, pair.far, target, 0, 0);
+            forAMoment(() -> {
+                othersQueue.poll(counting, 64);
+                pair.farQueue.poll((token, flags, length, data) -> {}, 64);
+                return false;
+            });
+            begin(OTHERS_DATA);
+            pair.farQueue.progress(); // it accepts, and does not learn that it is accepted
+            LockSupport.parkNanos(MOMENT);
+            pair.farQueue.progress();
+            int[] posted = {0};
+            forAMoment(() -> {
+                if (posted[0] < WRITES && other.rma().tryWriteData(source, 0, 8, OTHERS_DATA, pair.far, target, 0, 1)) {
+                    posted[0]++;
+                }
+                othersQueue.poll(counting, 64);
+                return othersCompleted > WRITES;
+            });
+            begin(LAST_DATA);
+            System.out.println(
+                    "the other has written " + othersCompleted + " times, who leaves " + pair.completed.size());
+            pair.endpoint.close();
+            LockSupport.parkNanos(MOMENT); // the target's end of the connection learns of it
+            int[] late = {0};
+            for (int poll = 0; poll < POLLS; poll++) {
+                pair.farQueue.poll((token, flags, length, data) -> late[0] += data == LAST_DATA ? 1 : 0, 64);
+                pair.pollNear();
+            }
+            return late[0];
+        }
+
+        /** Whoever leaves begins to write, or to connect, or goes on with it. */
+        private void begin(long data) {
+            boolean[] posted = {false};
+            forAMoment(() -> {
+                posted[0] = posted[0] || pair.rma().tryWriteData(source, 0, 8, data, pair.far, target, 0, 1);
+                pair.pollNear();
+                return false;
+            });
+        }
+
+        private static void forAMoment(BooleanSupplier unless) {
+            long end = System.nanoTime() + MOMENT;
+            while (!unless.getAsBoolean() && System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}

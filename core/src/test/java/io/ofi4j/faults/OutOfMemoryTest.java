@@ -1,0 +1,185 @@
+package io.ofi4j.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Waiting;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The heap is full, or there is no native memory. Each test has a JVM of its own. */
+class OutOfMemoryTest {
+    private static void survives(List<String> prefix, Class<?> main, String... arguments) {
+        Forked.Result result = Forked.startBehind(prefix, main, arguments).await();
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aHandlerThatRunsOutOfHeapLosesNoCompletion(String provider) {
+        survives(List.of(), ExhaustsItsHeap.class, "-Xmx32m", "-XX:+UseSerialGC", provider);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void withoutNativeMemoryAllocatingIsRefusedByName(String provider) {
+        List<String> limited = List.of("sh", "-c", "ulimit -v 3000000; exec \"$0\" \"$@\"");
+
+        survives(limited, ExhaustsNativeMemory.class, "-Xmx64m", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=32m",
+                "-XX:CompressedClassSpaceSize=32m", provider);
+    }
+
+    /** In the handler, and beside it: posting and polling go on while nothing can be allocated. */
+    static final class ExhaustsItsHeap {
+        private static final int COUNT = 1000;
+        /** Of the handler's calls; it takes a while to find that there is nothing left. */
+        private static final int EACH = 100;
+        private static final int CHUNK = 64 << 10;
+
+        private final BitSet back = new BitSet(COUNT);
+        private int errors;
+        private int exhausted;
+
+        private ExhaustsItsHeap() {
+        }
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                new ExhaustsItsHeap().run(pair, source, target);
+            }
+        }
+
+        private void run(Pair pair, MemoryRegion source, MemoryRegion target) {
+            RemoteRegion there = target.remote();
+            CompletionHandler handler = handler();
+            back.set(COUNT);
+            int[] posted = new int[1];
+            Waiting.YIELD.until(() -> {
+                if (posted[0] < COUNT && pair.rma().tryWrite(source, 0, 8, pair.far, there, 0, posted[0])) {
+                    posted[0]++;
+                }
+                pollOrBeInterrupted(pair.farQueue, handler);
+                pollOrBeInterrupted(pair.queue, handler);
+                return back.cardinality() == COUNT + 1;
+            }, Pair.DEADLINE);
+            if (errors > 0 || exhausted != COUNT / EACH) {
+                throw new AssertionError(errors + " errors, " + exhausted + " times out of memory");
+            }
+        }
+
+        private void pollOrBeInterrupted(CompletionQueue queue, CompletionHandler handler) {
+            try {
+                queue.poll(handler, 64);
+            } catch (OutOfMemoryError e) {
+                exhausted++;
+            }
+        }
+
+        private CompletionHandler handler() {
+            return new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) {
+                    if (back.get((int) token)) {
+                        errors++;
+                    }
+                    back.set((int) token);
+                    if (token % EACH == 0) {
+                        exhaust();
+                    }
+                }
+
+                @Override
+                public void onError(CompletionError error) {
+                    errors++;
+                }
+            };
+        }
+
+        private static void exhaust() {
+            List<byte[]> all = new ArrayList<>();
+            while (true) {
+                all.add(new byte[CHUNK]);
+            }
+        }
+    }
+
+    /** Until nothing is left; then some is given back, and everything works. */
+    static final class ExhaustsNativeMemory {
+        private static final int LARGE = 64 << 20;
+        private static final int MOST = 200;
+        /** What one operation transfers, of one packet with ofi_rxd. */
+        private static final int LENGTH = 1 << 20;
+        private static final int RXD_LENGTH = 1000;
+        private static final int ENOMEM = 12;
+
+        private ExhaustsNativeMemory() {
+        }
+
+        public static void main(String[] arguments) {
+            int length = arguments[0].contains("ofi_rxd") ? RXD_LENGTH : LENGTH;
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion source = pair.domain.allocate(length, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(length, Access.REMOTE_WRITE)) {
+                List<MemoryRegion> regions = new ArrayList<>();
+                requireNamed(fill(pair.domain, regions));
+                transfer(pair, source, target, 1); // what is open goes on
+                regions.forEach(MemoryRegion::close);
+                transfer(pair, source, target, 2);
+            }
+            try (Pair pair = new Pair(arguments[0]);
+                    MemoryRegion region = pair.domain.allocate(LARGE, Access.WRITE, Access.REMOTE_WRITE);
+                    MemoryRegion source = pair.domain.allocate(length, Access.WRITE)) {
+                transfer(pair, source, region, 3);
+            }
+        }
+
+        /** {@return what was said when there was no more} */
+        private static Throwable fill(Domain domain, List<MemoryRegion> regions) {
+            while (regions.size() < MOST) {
+                try {
+                    regions.add(domain.allocate(LARGE, Access.REMOTE_WRITE, Access.WRITE));
+                } catch (OutOfMemoryError | FabricException e) {
+                    System.out.println(regions.size() + " regions, then " + e);
+                    return e;
+                }
+            }
+            throw new AssertionError("no limit was reached");
+        }
+
+        /** That there is no memory, and what to do. */
+        private static void requireNamed(Throwable refusal) {
+            boolean isNamed = switch (refusal) {
+                case FabricException e -> e.errno() == ENOMEM && e.getMessage().contains("ulimit");
+                default -> refusal.getMessage() != null && refusal.getMessage().contains("'ulimit -v'");
+            };
+            if (!isNamed) {
+                throw new AssertionError("another cause, or no remedy", refusal);
+            }
+        }
+
+        private static void transfer(Pair pair, MemoryRegion source, MemoryRegion target, int content) {
+            source.segment().fill((byte) content);
+            pair.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, content);
+            pair.awaitToken(content);
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return target.segment().asSlice(0, source.length()).mismatch(source.segment()) < 0;
+            }, Pair.DEADLINE);
+        }
+    }
+}

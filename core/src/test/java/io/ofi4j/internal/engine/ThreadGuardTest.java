@@ -1,0 +1,78 @@
+package io.ofi4j.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** One thread at a time, or one thread only, and nobody is kept out. */
+class GuardTest {
+    private static final int THREADS = 4;
+    /** Where nobody's turn comes they may take longer than is waited for here, on an idle machine as well. */
+    private static final int ENTRIES = 2000;
+    private static final long NANOS_INSIDE = 20_000;
+    private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    private final ThreadGuard guard = ThreadGuard.exclusive();
+    private int inside;
+
+    /** Inside for as long as a provider's poll may take, and there again at once. */
+    private void hammer(AtomicBoolean over) {
+        while (!over.get()) {
+            guard.enter();
+            inside++;
+            long begin = System.nanoTime();
+            while (System.nanoTime() - begin < NANOS_INSIDE) {
+                Thread.onSpinWait();
+            }
+            inside--;
+            guard.exit();
+        }
+    }
+
+    @Test
+    void aThreadGetsInWhileOthersComeAgainAndAgain() throws InterruptedException {
+        AtomicBoolean over = new AtomicBoolean();
+        List<Thread> others = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            others.add(Thread.ofPlatform().start(() -> hammer(over)));
+        }
+        long begin = System.nanoTime();
+        int entries = 0;
+        int together = 0;
+
+        while (entries < ENTRIES && System.nanoTime() - begin < DEADLINE.toNanos()) {
+            guard.enter();
+            together += inside;
+            guard.exit();
+            entries++;
+        }
+        over.set(true);
+        for (Thread other : others) {
+            assertThat(other.join(DEADLINE)).isTrue();
+        }
+
+        assertThat(together).isZero();
+        assertThat(entries).isEqualTo(ENTRIES);
+    }
+
+    @Test
+    void onlyTheOwnerGetsIn() throws InterruptedException {
+        ThreadGuard owned = ThreadGuard.owned("DOMAIN");
+        Throwable[] thrown = new Throwable[1];
+
+        Thread other = Thread.ofPlatform().start(() -> {
+            try {
+                owned.enter();
+            } catch (WrongThreadException e) {
+                thrown[0] = e;
+            }
+        });
+
+        assertThat(other.join(DEADLINE)).isTrue();
+        assertThat(thrown[0]).hasMessageContaining("ThreadingModel.SAFE");
+    }
+}

@@ -1,0 +1,61 @@
+package io.ofi4j.misuse;
+
+import static io.ofi4j.misuse.Misuse.refused;
+import static io.ofi4j.misuse.MisuseStage.IGNORING;
+import static io.ofi4j.misuse.MisuseStage.elsewhere;
+
+import io.ofi4j.Access;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.RmaMessage;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Calls from a thread to which the threading model does not give the object, and interrupted ones. */
+final class MisuseOfThreads {
+    private MisuseOfThreads() {
+    }
+
+    static Stream<Misuse> cases() {
+        return Stream.concat(Stream.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION).flatMap(MisuseOfThreads::of),
+                Stream.of(refused("await while interrupted", FabricException.class, "interrupted",
+                        s -> MisuseStage.interrupted(() -> s.pair.queue.await(IGNORING, 1, Duration.ofSeconds(20))))));
+    }
+
+    /** What is called elsewhere. */
+    private record Owned(Pair pair, MemoryRegion here, MemoryRegion there, RmaMessage message) {
+    }
+
+    private static Misuse wrong(ThreadingModel model, String name, Consumer<Owned> call) {
+        return refused(model + ": " + name + " from another thread", WrongThreadException.class,
+                "threading model " + model, s -> {
+                    Pair pair = s.owned(model);
+                    MemoryRegion here = s.region(pair, Access.WRITE, Access.READ);
+                    MemoryRegion there = s.region(pair, Access.REMOTE_WRITE, Access.REMOTE_READ);
+                    RmaMessage message = pair.rma().message().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0,
+                            8);
+                    elsewhere(() -> call.accept(new Owned(pair, here, there, message)));
+                });
+    }
+
+    private static Stream<Misuse> of(ThreadingModel model) {
+        return Stream.of(
+                wrong(model, "write", o -> o.pair.rma().write(o.here, 0, 8, o.pair.far, o.there.remote(), 0, 1)),
+                wrong(model, "tryRead", o -> o.pair.rma().tryRead(o.here, 0, 8, o.pair.far, o.there.remote(), 0, 1)),
+                wrong(model, "injectWrite",
+                        o -> o.pair.rma().injectWrite(o.here, 0, 8, o.pair.far, o.there.remote(), 0)),
+                wrong(model, "writeData",
+                        o -> o.pair.rma().writeData(o.here, 0, 8, 1, o.pair.far, o.there.remote(), 0, 1)),
+                wrong(model, "message write", o -> o.message.write(1)),
+                wrong(model, "message tryReadVector", o -> o.message.tryReadVector(1)),
+                wrong(model, "poll", o -> o.pair.queue.poll(IGNORING, 1)),
+                wrong(model, "await", o -> o.pair.queue.await(IGNORING, 1, Duration.ofSeconds(1))),
+                wrong(model, "progress", o -> o.pair.queue.progress()),
+                wrong(model, "close of the queue", o -> o.pair.queue.close()),
+                wrong(model, "tryWait", o -> o.pair.queue.tryWait()),
+                wrong(model, "close of the endpoint", o -> o.pair.endpoint.close()));
+    }
+}

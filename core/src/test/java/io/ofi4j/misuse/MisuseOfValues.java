@@ -1,0 +1,195 @@
+package io.ofi4j.misuse;
+
+import static io.ofi4j.misuse.Misuse.refused;
+import static io.ofi4j.misuse.MisuseStage.IGNORING;
+
+import io.ofi4j.Access;
+import io.ofi4j.EndpointOption;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.NoProviderException;
+import io.ofi4j.RawKey;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Rma;
+import io.ofi4j.Waiting;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AddressVectorType;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Numbers, names, durations and flags that are out of range, and bytes that are not what they should be. */
+final class MisuseOfValues {
+    private static final Class<? extends Throwable> ARGUMENT = IllegalArgumentException.class;
+    private static final Class<? extends Throwable> TIME = FabricTimeoutException.class;
+    private static final Duration LEAST = Duration.ofSeconds(Long.MIN_VALUE);
+
+    private MisuseOfValues() {
+    }
+
+    static Stream<Misuse> cases() {
+        return Stream.of(attributes(), limits(), durations(), bytes(), discovery()).flatMap(cases -> cases);
+    }
+
+    private static Misuse value(String name, String words, Runnable call) {
+        return refused(name, ARGUMENT, words, s -> call.run());
+    }
+
+    private static Stream<Misuse> attributes() {
+        AddressVectorAttributes vectors = AddressVectorAttributes.defaults();
+        CompletionQueueAttributes queues = CompletionQueueAttributes.defaults();
+        EventQueueAttributes events = EventQueueAttributes.defaults();
+        AttributeHints hints = AttributeHints.none();
+        return Stream.of(value("a queue of no size", "entries, not 0", () -> queues.size(0)),
+                value("a queue of the least size", "entries, not -", () -> queues.size(Integer.MIN_VALUE)),
+                value("a queue too large", "1 to 1048576 entries", () -> queues.size((1 << 20) + 1)),
+                value("a negative signaling vector", "0 or more", () -> queues.signalingVector(-1)),
+                value("a wait threshold of nothing", "at least 1", () -> queues.waitThreshold(0)),
+                value("an event queue of no size", "at least 1 event", () -> events.size(0)),
+                value("an event queue of negative size", "at least 1 event", () -> events.size(-5)),
+                value("addresses below 0", "not -1", () -> vectors.count(-1)),
+                value("too many addresses", "not 9223372036854775807", () -> vectors.count(Long.MAX_VALUE)),
+                value("endpoints per node below 0", "not -1", () -> vectors.endpointsPerNode(-1)),
+                value("context bits below 0", "not -1", () -> vectors.receiveContextBits(-1)),
+                value("too many context bits", "not 65", () -> vectors.receiveContextBits(65)),
+                value("a vector's name with a slash", "unlike '../x'", () -> vectors.name("../x")),
+                value("a vector's name of nothing", "unlike ''", () -> vectors.name("")),
+                value("a vector of type OTHER", "not OTHER", () -> vectors.type(AddressVectorType.OTHER)),
+                value("a transmit size below 0", "0 or more, not -1", () -> hints.transmitSize(-1)),
+                value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
+                value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
+                value("a provider without a name", "must be a name", () -> FabricHints.any().provider("")),
+                value("a provider's name with a zero", "must be a name", () -> FabricHints.any().provider("shm\0tcp")),
+                value("a domain without a name", "must be a name", () -> FabricHints.any().domain("")),
+                value("a host name with a zero", "must be a name", () -> FabricHints.any().source("a\0b", null)),
+                value("a default flag that is for single operations", "cannot be had by default",
+                        () -> FabricHints.any().operationFlags(OperationFlag.FENCE)),
+                value("an option of a provider with a common number", "below 0",
+                        () -> EndpointOption.flagOfProvider("x", 0)));
+    }
+
+    private static Stream<Misuse> limits() {
+        return Stream.of(refused("poll for none", ARGUMENT, "at least 1, not 0", s -> s.pair.queue.poll(IGNORING, 0)),
+                refused("poll for less than none", ARGUMENT, "at least 1, not -2147483648",
+                        s -> s.pair.queue.poll(IGNORING, Integer.MIN_VALUE)),
+                refused("await none", ARGUMENT, "at least 1, not 0",
+                        s -> s.pair.queue.await(IGNORING, 0, Duration.ofMillis(1))),
+                refused("a message size below 0 as option", ARGUMENT, "0 or more",
+                        s -> s.pair.endpoint.options().set(EndpointOption.MINIMUM_MULTI_RECEIVE, -1L)),
+                refused("default flags that are for single operations", ARGUMENT, "cannot be a default",
+                        s -> s.pair.endpoint.control().defaultFlags(Set.of(OperationFlag.FENCE))),
+                refused("an alias with flags for single operations", ARGUMENT, "cannot be a default",
+                        s -> s.other("sockets").endpoint.alias(Set.of(OperationFlag.FENCE))),
+                refused("a symmetric insert of no nodes", ARGUMENT, "not 0",
+                        s -> s.other("sockets").vector.insertSymmetric("127.0.0.1", 0, "5000", 1)),
+                refused("a symmetric insert of negative services", ARGUMENT, "not 1 x -1",
+                        s -> s.other("sockets").vector.insertSymmetric("127.0.0.1", 1, "5000", -1)),
+                refused("a symmetric insert of more than all", ARGUMENT, "not 2147483647",
+                        s -> s.other("sockets").vector.insertSymmetric("127.0.0.1", Integer.MAX_VALUE, "5000",
+                                Integer.MAX_VALUE)),
+                refused("a service with a zero in it", ARGUMENT, "service",
+                        s -> s.other("sockets").vector.insertService("127.0.0.1", "50\0000")),
+                refused("a node of nothing", ARGUMENT, "node",
+                        s -> s.other("sockets").vector.insertService("", "5000")),
+                refused("a node longer than any", ARGUMENT, "node",
+                        s -> s.other("sockets").vector.insertService("x".repeat(10_000), "5000")));
+    }
+
+    private static Stream<Misuse> durations() {
+        return Stream.of(
+                refused("a post timeout of nothing", ARGUMENT, "longer than nothing",
+                        s -> s.pair.endpoint.postTimeout(Duration.ZERO)),
+                refused("a negative post timeout", ARGUMENT, "longer than nothing",
+                        s -> s.pair.endpoint.postTimeout(LEAST)),
+                refused("wait for a negative time", TIME, "within -", s -> Waiting.YIELD.until(() -> false, LEAST)),
+                refused("spin for no time", TIME, "within 0 ms", s -> Waiting.SPIN.until(() -> false, Duration.ZERO)),
+                refused("wait for ever with a condition that fails", IllegalStateException.class, "no more",
+                        s -> Waiting.YIELD.until(failingAfter(1000), ChronoUnit.FOREVER.getDuration())),
+                refused("read an event for a negative time", TIME, "within -",
+                        s -> s.opened(s.other("sockets").fabric.openEventQueue()).read(LEAST)),
+                refused("close a region in use for a negative time", TIME, "still in flight", s -> {
+                    Pair tcp = s.other("tcp;ofi_rxm");
+                    MemoryRegion large = s.opened(tcp.domain.allocate(8 << 20, Access.WRITE, Access.REMOTE_WRITE));
+                    tcp.rma().write(large, 0, 8 << 20, tcp.far, large.remote(), 0, 1);
+                    large.close(LEAST);
+                }),
+                refused("a progress thread that pauses for ever", ARGUMENT, "to a second",
+                        s -> s.pair.domain.startProgress(ChronoUnit.FOREVER.getDuration())),
+                refused("a progress thread with a negative pause", ARGUMENT, "to a second",
+                        s -> s.pair.domain.startProgress(LEAST)),
+                refused("a post that waits longer than any clock", IllegalStateException.class, "closed", s -> {
+                    s.pair.endpoint.postTimeout(ChronoUnit.FOREVER.getDuration());
+                    s.write(1);
+                    Rma rma = s.rma();
+                    s.pair.endpoint.close();
+                    rma.write(s.source, 0, 8, s.pair.far, s.target.remote(), 0, 1);
+                }));
+    }
+
+    private static java.util.function.BooleanSupplier failingAfter(int times) {
+        int[] asked = new int[1];
+        return () -> {
+            if (++asked[0] > times) {
+                throw new IllegalStateException("no more");
+            }
+            return false;
+        };
+    }
+
+    private static Stream<Misuse> bytes() {
+        return Stream.of(value("a region of negative length", "cannot have -1", () -> new RemoteRegion(0, -1, 0, 0)),
+                value("a region with unknown access flags", "not access flags", () -> new RemoteRegion(0, 1, 0, 1)),
+                value("no bytes as region", "40 bytes, not 0", () -> RemoteRegion.decode(new byte[0])),
+                value("zeros as region", "not an encoded region", () -> RemoteRegion.decode(new byte[40])),
+                value("a damaged region", "checksum", () -> {
+                    byte[] bytes = new RemoteRegion(0, 8, 1, Access.ALL).encode();
+                    bytes[12]++;
+                    RemoteRegion.decode(bytes);
+                }), value("an address of no bytes", "1 to 512", () -> EndpointAddress.of(new byte[0])),
+                value("an address of 513 bytes", "not 513", () -> EndpointAddress.of(new byte[513])),
+                value("an address of a negative format", "not -1", () -> EndpointAddress.of(new byte[1], -1)),
+                value("no bytes as address", "not an encoded address", () -> EndpointAddress.decode(new byte[0])),
+                value("zeros as address", "not an encoded address", () -> EndpointAddress.decode(new byte[40])),
+                value("a damaged address", "checksum", () -> {
+                    byte[] bytes = EndpointAddress.of(new byte[]{1, 2, 3, 4}).encode();
+                    bytes[bytes.length - 6]++;
+                    EndpointAddress.decode(bytes);
+                }), value("no bytes as raw key", "bytes, not 0", () -> RawKey.decode(new byte[0])),
+                value("a region as raw key", "is it a RemoteRegion",
+                        () -> RawKey.decode(new RemoteRegion(0, 8, 1, Access.ALL).encode())),
+                value("a raw key as region", "RawKey.decode",
+                        () -> RemoteRegion.decode(new RawKey(0, 8, Access.ALL, new byte[4]).encode())),
+                refused("a raw key where there are none", UnsupportedOperationException.class,
+                        "fi_mr_map_raw is not offered",
+                        s -> s.pair.domain.mapRawKey(new RawKey(0, 8, Access.ALL, new byte[4]))));
+    }
+
+    private static Stream<Misuse> discovery() {
+        return Stream.of(
+                refused("a provider that is not there", NoProviderException.class, "No provider 'nonsense'",
+                        s -> Libfabric.load().info(FabricHints.any().provider("nonsense"))),
+                refused("a domain that is not there", NoProviderException.class, "no domain 'nonsense'",
+                        s -> Libfabric.load().info(FabricHints.any().provider("shm").domain("nonsense"))),
+                refused("the environment after loading", IllegalStateException.class, "loaded already",
+                        s -> Libfabric.load(Map.of("FI_LOG_LEVEL", "warn"))),
+                refused("a passive endpoint that is not of type MSG", ARGUMENT, "of type MSG",
+                        s -> s.pair.fabric.openPassiveEndpoint(s.pair.fabric.info())),
+                refused("a progress thread without ThreadingModel.SAFE", IllegalStateException.class, "SAFE",
+                        s -> s.owned(ThreadingModel.DOMAIN).domain.startProgress()),
+                refused("two progress threads", IllegalStateException.class, "already has", s -> {
+                    s.opened(s.pair.domain.startProgress());
+                    s.pair.domain.startProgress();
+                }));
+    }
+}

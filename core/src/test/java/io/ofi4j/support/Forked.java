@@ -1,0 +1,152 @@
+package io.ofi4j.support;
+
+import io.ofi4j.Libfabric;
+import io.ofi4j.Waiting;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a main class of the tests in a JVM of its own, for what may kill one. An exception of any of its threads is a failure. */
+public final class Forked {
+    /** An argument, for what is about compiled code, or runs long: the JVM compiles as others do. */
+    public static final String EVERY_COMPILER = "-XX:TieredStopAtLevel=4";
+
+    private static final Duration DEADLINE = Patience.seconds(120);
+
+    private Forked() {
+    }
+
+    /** How a JVM ended and what it printed. */
+    public record Result(int exit, String output) {
+    }
+
+    /** A running JVM, whose output goes to a file. */
+    public record Running(Process process, Path log) {
+        /** Waits for the end, for two minutes of an ordinary machine at most. */
+        Result await() {
+            return await(DEADLINE.toSeconds());
+        }
+
+        Result await(long seconds) {
+            try {
+                if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                    throw new AssertionError(
+                            "the forked JVM did not end in " + seconds + " s; it printed:\n" + output());
+                }
+                return new Result(process.exitValue(), output());
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                throw new AssertionError(e);
+            }
+        }
+
+        String output() {
+            try {
+                return Files.readString(log);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Waits until it has printed a line that begins so; the rest of that line. */
+        String awaitLine(String beginning) {
+            String[] found = new String[1];
+            Waiting.YIELD.until(() -> {
+                found[0] = output().lines().filter(line -> line.startsWith(beginning)).findFirst().orElse(null);
+                if (found[0] == null && !process.isAlive()) {
+                    throw new AssertionError("the forked JVM ended early; it printed:\n" + output());
+                }
+                sleep();
+                return found[0] != null;
+            }, DEADLINE);
+            return found[0].substring(beginning.length()).strip();
+        }
+
+        private static void sleep() {
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Runs to the end. JVM options are the arguments that begin with {@code -}. */
+    public static Result run(Class<?> main, String... arguments) {
+        return start(main, arguments).await();
+    }
+
+    public static Running start(Class<?> main, String... arguments) {
+        return startBehind(List.of(), main, arguments);
+    }
+
+    /** As {@link #start}, by a command that executes another, such as {@code ip netns exec NAME}. */
+    public static Running startBehind(List<String> prefix, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(prefix);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx256m");
+        command.add("-XX:TieredStopAtLevel=1"); // most are over before more would pay
+        command.add("-XX:-CreateCoredumpOnCrash");
+        command.add("-XX:ErrorFile=/dev/stdout");
+        command.add("--enable-native-access=ALL-UNNAMED");
+        command.add(Patience.option());
+        command.add(TestSeed.option());
+        command.addAll(TestProviders.options());
+        command.add("-cp");
+        command.add(classPath());
+        List<String> rest = new ArrayList<>();
+        for (String argument : arguments) {
+            (argument.startsWith("-") ? command : rest).add(argument);
+        }
+        command.add(ForkedMain.class.getName());
+        command.add(main.getName());
+        command.addAll(rest);
+        try {
+            Path log = Files.createTempFile("ofi4j-forked", ".log");
+            log.toFile().deleteOnExit();
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+            // The defaults of this library are what is tested, not those of who runs the tests.
+            builder.environment().keySet().removeAll(List.of("IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"));
+            return new Running(builder.start(), log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The three places where classes are, as folders or jars, whether this JVM has them as modules or not. */
+    private static String classPath() {
+        if (System.getProperty("ofi4j.test.classes") == null) {
+            return System.getProperty("java.class.path"); // forked itself
+        }
+        List<String> places = new ArrayList<>();
+        places.add(System.getProperty("ofi4j.test.classes"));
+        places.add(location(Libfabric.class));
+        places.add(location("io.ofi4j.bindings"));
+        return String.join(":", places);
+    }
+
+    private static String location(Class<?> type) {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath()).toString();
+    }
+
+    private static String location(String module) {
+        return ModuleLayer.boot().configuration().findModule(module)
+                .map(found -> Path.of(found.reference().location().orElseThrow()).toString())
+                .orElseGet(() -> onClassPath(module));
+    }
+
+    /** Where a module's classes are that this JVM has on its class path; none is initialized, which would load libfabric unguarded. */
+    private static String onClassPath(String module) {
+        try {
+            return location(Class.forName(module + ".fabric_h", false, Forked.class.getClassLoader()));
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
