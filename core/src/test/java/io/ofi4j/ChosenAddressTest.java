@@ -26,14 +26,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints that are where the application wants them; fi_setname. */
 @Timeout(60)
-class ChosenAddressTest {
+public class ChosenAddressTest {
     private static final int LENGTH = 64;
     private static final int PORT = 2;
     private static final int HOST = 4;
     private static int names;
 
     /** An address of this machine that nobody else has; not the one of the hints. */
-    static EndpointAddress free(String provider) {
+    public static EndpointAddress free(String provider) {
         return provider.equals("shm")
                 ? EndpointAddress.ofName("ofi4j-test-" + ProcessHandle.current().pid() + "-" + names++)
                 : EndpointAddress.of(new InetSocketAddress(elsewhere(provider), 0));
@@ -62,7 +62,7 @@ class ChosenAddressTest {
         return new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults(), wiring(address));
     }
 
-    static void requireAt(EndpointAddress address, EndpointAddress chosen, String provider) {
+    public static void requireAt(EndpointAddress address, EndpointAddress chosen, String provider) {
         byte[] is = address.toBytes();
         byte[] wanted = chosen.toBytes();
         if (provider.equals("shm")) {

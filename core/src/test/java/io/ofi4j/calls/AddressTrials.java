@@ -3,6 +3,7 @@ package io.ofi4j.calls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.AddressVector;
 import io.ofi4j.InsertResult;
 import io.ofi4j.Peer;
@@ -42,7 +43,7 @@ final class AddressTrials {
         }));
         all.put("fi_av_remove", CallTrial.of(AddressTrials::remove));
         all.put("fi_av_lookup", CallTrial.of(t -> {
-            AvOps.Found found = AvOps.fi_av_lookup(t.vector().handle(), t.pair.far.fabricAddress());
+            AvOps.Found found = AvOps.fi_av_lookup(PackagePrivate.handle(t.vector()), t.pair.far.fabricAddress());
             assertThat(found.status()).as("the status").isZero();
             assertThat(found.address()).as("the address").isEqualTo(t.pair.farEndpoint.address().toBytes());
         }));

@@ -4,6 +4,7 @@ import static io.ofi4j.calls.Trial.LENGTH;
 import static io.ofi4j.calls.Trial.TOKEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Counter;
 import io.ofi4j.CounterEvent;
 import io.ofi4j.Endpoint;
@@ -80,7 +81,7 @@ final class CounterTrials {
 
     /** What the provider makes of it, which this library need not have called. */
     private static void waitNatively(Counter counter, Duration deadline) throws InterruptedException {
-        CntrOps ops = new CntrOps(counter.handle(), false);
+        CntrOps ops = new CntrOps(PackagePrivate.handle(counter), false);
         assertThat(ops.fi_cntr_wait(1, SHORT)).as("the status of a wait for what is there").isZero();
         int[] status = new int[1];
         long start = System.nanoTime();
@@ -88,7 +89,7 @@ final class CounterTrials {
         if (!thread.join(deadline)) {
             ops.fi_cntr_add(1); // which ends it
             thread.join();
-            throw new FabricTimeoutException("fi_cntr_wait", deadline, "It does not keep the time.");
+            throw PackagePrivate.timedOut("fi_cntr_wait", deadline, "It does not keep the time.");
         }
         assertThat(status[0]).as("the status of a wait for more").isEqualTo(-ETIMEDOUT);
         assertThat(System.nanoTime() - start).as("the time it waited").isGreaterThan(SHORT * 1_000_000L / 2);

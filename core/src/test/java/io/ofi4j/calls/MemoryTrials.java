@@ -3,6 +3,7 @@ package io.ofi4j.calls;
 import static io.ofi4j.calls.Trial.LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.Counter;
 import io.ofi4j.MemoryRegion;
@@ -45,7 +46,7 @@ final class MemoryTrials {
         }));
         all.put("fi_mr_raw_attr", CallTrial.of(t -> assertThat(t.there.rawKey().key()).isNotEmpty()));
         all.put("fi_mr_map_raw, fi_mr_unmap_key", CallTrial.of(t -> {
-            RawKey raw = new RawKey(0, LENGTH, Access.REMOTE_WRITE.bit(), new byte[12]);
+            RawKey raw = PackagePrivate.rawKey(LENGTH, Access.REMOTE_WRITE.bit(), new byte[12]);
             t.pair.domain.mapRawKey(raw).close();
         }));
     }

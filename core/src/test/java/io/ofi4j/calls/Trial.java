@@ -22,22 +22,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 /** What a call is tried on: two endpoints of one provider, with a region at each. */
-final class Trial implements AutoCloseable {
-    static final int LENGTH = 64;
-    static final long TOKEN = 77;
+public final class Trial implements AutoCloseable {
+    public static final int LENGTH = 64;
+    public static final long TOKEN = 77;
 
     private static final Access[] HERE = {Access.READ, Access.WRITE};
     private static final Access[] THERE = {Access.REMOTE_READ, Access.REMOTE_WRITE};
 
-    final Pair pair;
-    final MemoryRegion here;
-    final MemoryRegion there;
+    public final Pair pair;
+    public final MemoryRegion here;
+    public final MemoryRegion there;
     /** How long to wait for what the call shall do. */
-    final Duration deadline;
+    public final Duration deadline;
     /** What the far end was told of writes. */
-    final List<Long> remoteData = new ArrayList<>();
+    public final List<Long> remoteData = new ArrayList<>();
 
-    Trial(Pair pair, Duration deadline) {
+    public Trial(Pair pair, Duration deadline) {
         this.pair = pair;
         this.deadline = deadline;
         this.here = pair.domain.allocate(LENGTH, HERE);
@@ -46,12 +46,12 @@ final class Trial implements AutoCloseable {
         there.segment().fill((byte) 2);
     }
 
-    Rma rma() {
+    public Rma rma() {
         return pair.rma();
     }
 
     /** The vector of the endpoints' peers. */
-    AddressVector vector() {
+    public AddressVector vector() {
         if (pair.vector == null) {
             throw new UnsupportedOperationException("connected endpoints have no address vector");
         }
@@ -59,7 +59,7 @@ final class Trial implements AutoCloseable {
     }
 
     /** Writes what is here to a peer, and waits until it has come there. */
-    void writeTo(Peer peer) {
+    public void writeTo(Peer peer) {
         write(here, peer, there.remote());
         awaitWritten();
     }
@@ -70,24 +70,24 @@ final class Trial implements AutoCloseable {
     }
 
     /** Waits for one completion at the near end, with that token and no error. */
-    void awaitToken(long token) {
+    public void awaitToken(long token) {
         pair.awaitToken(token, deadline);
     }
 
     /** Writes, with an operation that has no flags of its own. */
-    void write() {
+    public void write() {
         writeTo(pair.far);
     }
 
     /** Writes from another region and to another one. */
-    void write(MemoryRegion from, MemoryRegion to) {
+    public void write(MemoryRegion from, MemoryRegion to) {
         from.segment().fill((byte) 1);
         write(from, pair.far, to.remote());
         awaitByte(to, (byte) 1);
     }
 
     /** Runs something while another thread polls the far end. */
-    void whileTheFarEndPolls(Runnable work) {
+    public void whileTheFarEndPolls(Runnable work) {
         AtomicBoolean over = new AtomicBoolean();
         Elsewhere polling = Elsewhere.start(() -> {
             while (!over.get()) {
@@ -103,35 +103,35 @@ final class Trial implements AutoCloseable {
         assertThat(polling.await()).as("thrown by the poll of the far end").isNull();
     }
 
-    RmaMessage message() {
+    public RmaMessage message() {
         return rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
     }
 
     /** Waits until what is here has come there. */
-    void awaitWritten() {
+    public void awaitWritten() {
         awaitByte(there, (byte) 1);
     }
 
     /** Waits until what is there has come here. */
-    void awaitRead() {
+    public void awaitRead() {
         awaitByte(here, (byte) 2);
     }
 
     /** Waits until a region is full of a value. */
-    void awaitByte(MemoryRegion region, byte expected) {
+    public void awaitByte(MemoryRegion region, byte expected) {
         await(() -> has(region, expected));
         assertThat(pair.errors).isEmpty();
     }
 
     /** Whether a region is full of a value. */
-    static boolean has(MemoryRegion region, byte value) {
+    public static boolean has(MemoryRegion region, byte value) {
         byte[] all = new byte[Math.toIntExact(region.length())];
         Arrays.fill(all, value);
         return region.segment().mismatch(MemorySegment.ofArray(all)) == -1;
     }
 
     /** Waits, and polls both ends. */
-    void await(BooleanSupplier condition) {
+    public void await(BooleanSupplier condition) {
         Waiting.YIELD.until(() -> {
             poll();
             return condition.getAsBoolean();
@@ -139,7 +139,7 @@ final class Trial implements AutoCloseable {
     }
 
     /** Waits until the far end was told of a write with this data. */
-    void awaitData(long data) {
+    public void awaitData(long data) {
         await(() -> remoteData.contains(data));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Connection;
 import io.ofi4j.ConnectionException;
 import io.ofi4j.Endpoint;
@@ -111,7 +112,7 @@ class ConnectionFailureTest {
             "110, TIMED_OUT", "113, UNREACHABLE", "101, UNREACHABLE", "112, UNREACHABLE", "100, UNREACHABLE",
             "12, OTHER", "99999, OTHER"})
     void whatAProviderSaysHasAReason(int errno, ConnectionException.Reason reason) {
-        ConnectionException e = ConnectionException.of(errno, "connecting", "tcp", new byte[0]);
+        ConnectionException e = PackagePrivate.connectionFailed(errno);
 
         assertThat(e.reason()).isEqualTo(reason);
         assertThat(e.errno()).isEqualTo(errno);

@@ -1,7 +1,7 @@
 package io.ofi4j.faults;
 
 /** Something that another thread does, and what came of it. */
-final class Elsewhere {
+public final class Elsewhere {
     private static final long DEADLINE_MILLIS = 60_000;
 
     private final Thread thread;
@@ -17,12 +17,12 @@ final class Elsewhere {
         });
     }
 
-    static Elsewhere start(Runnable code) {
+    public static Elsewhere start(Runnable code) {
         return new Elsewhere(code);
     }
 
     /** Waits for its end: what it has thrown, or null. */
-    Throwable await() {
+    public Throwable await() {
         try {
             thread.join(DEADLINE_MILLIS);
         } catch (InterruptedException e) {

@@ -14,14 +14,14 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.support.Patience;
 
 /** An endpoint of its own, connected where its type is, that reaches one peer. */
-final class FaultLink implements AutoCloseable {
+public final class FaultLink implements AutoCloseable {
     private final CompletionQueue queue;
     private final EventQueue events;
     private final AddressVector vector;
     private final Endpoint endpoint;
     private final Peer peer;
 
-    FaultLink(Fabric fabric, Domain domain, EndpointAddress address) {
+    public FaultLink(Fabric fabric, Domain domain, EndpointAddress address) {
         queue = domain.openCompletionQueue();
         if (domain.info().endpoint().type() == EndpointType.MSG) {
             vector = null;
@@ -38,16 +38,16 @@ final class FaultLink implements AutoCloseable {
         endpoint.postTimeout(Patience.seconds(10));
     }
 
-    Rma rma() {
+    public Rma rma() {
         return endpoint.rma();
     }
 
-    Peer peer() {
+    public Peer peer() {
         return peer;
     }
 
     /** {@return true} */
-    boolean polled(CompletionHandler handler) {
+    public boolean polled(CompletionHandler handler) {
         queue.poll(handler, 16);
         return true;
     }

@@ -17,27 +17,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A {@link FaultTarget} in a process of its own, and what is done to it. */
-final class FaultPeer implements AutoCloseable {
+public final class FaultPeer implements AutoCloseable {
     /** Has a command run on the processor that is kept for another JVM than this one, where one is; see {@code scripts/verbs}. */
-    static final List<String> ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
+    public static final List<String> ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
             .flatMap(processor -> Stream.of("taskset", "-c", processor)).toList();
     private static final Duration DEADLINE = Duration.ofSeconds(30);
 
-    final EndpointAddress address;
-    final RemoteRegion region;
+    public final EndpointAddress address;
+    public final RemoteRegion region;
     /** The last value that went to each slot, by anybody; see {@link FaultWork}. */
-    final long[] written = new long[FaultWork.SLOTS];
+    public final long[] written = new long[FaultWork.SLOTS];
     long lastWritten;
 
     private final Forked.Running running;
     private final Path memory;
     private final String[] ready;
 
-    FaultPeer(String provider, String service) {
+    public FaultPeer(String provider, String service) {
         this(List.of(), provider, service, FaultTarget.ANY);
     }
 
-    FaultPeer(List<String> prefix, String provider, String service, String node) {
+    public FaultPeer(List<String> prefix, String provider, String service, String node) {
         this(prefix, FaultTarget.class, provider, service, node);
     }
 
@@ -53,16 +53,16 @@ final class FaultPeer implements AutoCloseable {
     }
 
     /** An {@link AccessTarget}. */
-    static FaultPeer withPages(String provider) {
+    public static FaultPeer withPages(String provider) {
         return new FaultPeer(ELSEWHERE, AccessTarget.class, provider);
     }
 
-    RemoteRegion region(int index) {
+    public RemoteRegion region(int index) {
         return RemoteRegion.decode(HexFormat.of().parseHex(ready[1 + index]));
     }
 
     /** Changes its memory. */
-    void put(long offset, long value) {
+    public void put(long offset, long value) {
         try (RandomAccessFile content = new RandomAccessFile(memory.toFile(), "rw")) {
             content.seek(offset);
             content.writeLong(Long.reverseBytes(value));
@@ -84,7 +84,7 @@ final class FaultPeer implements AutoCloseable {
     }
 
     /** SIGKILL; its memory stays readable. */
-    void kill() {
+    public void kill() {
         running.process().destroyForcibly();
         try {
             if (!running.process().waitFor(DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
@@ -95,24 +95,24 @@ final class FaultPeer implements AutoCloseable {
         }
     }
 
-    void signal(String name) {
+    public void signal(String name) {
         run(List.of("sh", "-c", "kill -" + name + " " + running.process().pid())); // a shell has its own
     }
 
-    long pid() {
+    public long pid() {
         return running.process().pid();
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return running.process().isAlive();
     }
 
-    String output() {
+    public String output() {
         return running.output();
     }
 
     /** What stands at a place of its memory, in this machine's byte order. */
-    long value(long offset) {
+    public long value(long offset) {
         try (RandomAccessFile content = new RandomAccessFile(memory.toFile(), "r")) {
             byte[] bytes = new byte[Long.BYTES];
             content.seek(offset);
@@ -124,13 +124,13 @@ final class FaultPeer implements AutoCloseable {
     }
 
     /** The port it listens on, of an address of IPv4. */
-    String port() {
+    public String port() {
         byte[] bytes = address.toBytes();
         return Integer.toString(Byte.toUnsignedInt(bytes[2]) << 8 | Byte.toUnsignedInt(bytes[3]));
     }
 
     /** Runs a command to its end; its output. */
-    static String run(List<String> command) {
+    public static String run(List<String> command) {
         List<String> output = new ArrayList<>();
         int exit = exit(command, output);
         if (exit != 0) {
@@ -139,7 +139,7 @@ final class FaultPeer implements AutoCloseable {
         return output.getFirst();
     }
 
-    static int exit(List<String> command, List<String> output) {
+    public static int exit(List<String> command, List<String> output) {
         try {
             Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
             output.add(new String(process.getInputStream().readAllBytes()).strip());

@@ -28,12 +28,12 @@ import java.util.HexFormat;
  * A process whose memory others write and read, until it is killed or its standard input ends. Its memory is a file, so that
  * what had arrived is known after a kill.
  */
-final class FaultTarget {
+public final class FaultTarget {
     /** How many bytes others may write and read. */
-    static final int LENGTH = 1 << 20;
+    public static final int LENGTH = 1 << 20;
 
     /** In the place of a port or an address. */
-    static final String ANY = "any";
+    public static final String ANY = "any";
 
     private static final CompletionHandler NOTHING = new CompletionHandler() {
         @Override
@@ -62,7 +62,7 @@ final class FaultTarget {
     }
 
     /** Says where it is, with what to say of its regions, and lets others work for ever. */
-    static void serve(Fabric fabric, Domain domain, String regions) {
+    public static void serve(Fabric fabric, Domain domain, String regions) {
         Thread.ofPlatform().daemon().start(FaultTarget::endWithInput);
         CompletionQueue queue = domain.openCompletionQueue();
         FabricInfo info = domain.info();
@@ -80,7 +80,7 @@ final class FaultTarget {
         }
     }
 
-    static FabricHints hints(String provider, String node, String service) {
+    public static FabricHints hints(String provider, String node, String service) {
         FabricHints hints = TestProviders.hints(provider);
         if (provider.equals("shm")) {
             return service.equals(ANY) ? hints : hints.source(service, null);

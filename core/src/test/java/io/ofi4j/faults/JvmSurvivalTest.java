@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * What libfabric does to a process must not kill a JVM: its providers install signal handlers, and HotSpot lives on
  * signals. Each test has a JVM of its own.
  */
-class JvmSurvivalTest {
+public class JvmSurvivalTest {
     private static final Path SHM = Path.of("/dev/shm");
     private static final int SIGTERM_EXIT = 143;
 
@@ -77,11 +77,11 @@ class JvmSurvivalTest {
     }
 
     /** Where an shm endpoint's memory is. */
-    static Path file(Endpoint endpoint) {
+    public static Path file(Endpoint endpoint) {
         return file(endpoint.address());
     }
 
-    static Path file(EndpointAddress address) {
+    public static Path file(EndpointAddress address) {
         String name = new String(address.toBytes());
         return SHM.resolve(name.substring(name.indexOf("://") + 3, name.indexOf('\0')));
     }
@@ -160,9 +160,9 @@ class JvmSurvivalTest {
         }
 
         public static void main(String[] arguments) {
-            List<String> before = io.ofi4j.internal.SignalState.handlers();
+            List<String> before = io.ofi4j.internal.os.SignalState.handlers();
             try (Pair pair = new Pair("shm")) {
-                List<String> after = io.ofi4j.internal.SignalState.handlers();
+                List<String> after = io.ofi4j.internal.os.SignalState.handlers();
                 List<String> changed = after.stream().filter(line -> !before.contains(line)).toList();
                 System.out.println("handlers changed: " + changed + " with " + pair.endpoint);
             }

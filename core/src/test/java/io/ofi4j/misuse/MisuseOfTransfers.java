@@ -2,6 +2,7 @@ package io.ofi4j.misuse;
 
 import static io.ofi4j.misuse.Misuse.refused;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
@@ -131,7 +132,7 @@ final class MisuseOfTransfers {
                         p.message.remote(p.s.target.remote(), 0, 8);
                     }
                 }), message("lengths that overflow together", STATE, "bytes", p -> {
-                    RemoteRegion endless = new RemoteRegion(0, Long.MAX_VALUE, 1, Access.ALL);
+                    RemoteRegion endless = new RemoteRegion(0, Long.MAX_VALUE, 1, PackagePrivate.ALL_RIGHTS);
                     p.message.peer(p.s.pair.far).local(p.s.source, 0, 8);
                     p.message.remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, 10);
                     p.message.remote(endless, 0, Long.MAX_VALUE).tryWrite(1);

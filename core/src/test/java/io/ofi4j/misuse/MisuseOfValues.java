@@ -3,6 +3,7 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 import static io.ofi4j.misuse.MisuseStage.IGNORING;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.EndpointOption;
 import io.ofi4j.FabricTimeoutException;
@@ -153,7 +154,7 @@ final class MisuseOfValues {
                 value("no bytes as region", "40 bytes, not 0", () -> RemoteRegion.decode(new byte[0])),
                 value("zeros as region", "not an encoded region", () -> RemoteRegion.decode(new byte[40])),
                 value("a damaged region", "checksum", () -> {
-                    byte[] bytes = new RemoteRegion(0, 8, 1, Access.ALL).encode();
+                    byte[] bytes = new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode();
                     bytes[12]++;
                     RemoteRegion.decode(bytes);
                 }), value("an address of no bytes", "1 to 512", () -> EndpointAddress.of(new byte[0])),
@@ -167,12 +168,12 @@ final class MisuseOfValues {
                     EndpointAddress.decode(bytes);
                 }), value("no bytes as raw key", "bytes, not 0", () -> RawKey.decode(new byte[0])),
                 value("a region as raw key", "is it a RemoteRegion",
-                        () -> RawKey.decode(new RemoteRegion(0, 8, 1, Access.ALL).encode())),
+                        () -> RawKey.decode(new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode())),
                 value("a raw key as region", "RawKey.decode",
-                        () -> RemoteRegion.decode(new RawKey(0, 8, Access.ALL, new byte[4]).encode())),
+                        () -> RemoteRegion.decode(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]).encode())),
                 refused("a raw key where there are none", UnsupportedOperationException.class,
                         "fi_mr_map_raw is not offered",
-                        s -> s.pair.domain.mapRawKey(new RawKey(0, 8, Access.ALL, new byte[4]))));
+                        s -> s.pair.domain.mapRawKey(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]))));
     }
 
     private static Stream<Misuse> discovery() {

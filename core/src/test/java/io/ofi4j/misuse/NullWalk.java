@@ -1,5 +1,6 @@
 package io.ofi4j.misuse;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
@@ -143,7 +144,7 @@ final class NullWalk {
         samples.put(EndpointOption.class, EndpointOption.MINIMUM_MULTI_RECEIVE);
         samples.put(CompletionError.class, new CompletionError(1, 0, 0, 0, 0, 5, 0, 0, 0, "", new byte[0], "some"));
         samples.put(EventError.class, new EventError(Optional.empty(), 0, 0, 5, 5, "text", new byte[0], "some"));
-        samples.put(RawKey.class, new RawKey(0, 8, Access.REMOTE_READ.bit(), new byte[9]));
+        samples.put(RawKey.class, PackagePrivate.rawKey(8, Access.REMOTE_READ.bit(), new byte[9]));
         samples.put(MemoryRegionAttributes.class,
                 MemoryRegionAttributes.of((MemorySegment) samples.get(MemorySegment.class)));
         add(AddressVectorAttributes.defaults(), CompletionQueueAttributes.defaults(), CounterAttributes.defaults(),

@@ -1,5 +1,6 @@
 package io.ofi4j.model;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Direction;
@@ -291,7 +292,7 @@ final class ModelLifeCycle {
         Region region = new Region();
         region.dom = program.pick(state.domains);
         Access[] rights = rights();
-        region.rights = Access.bitsOf(rights);
+        region.rights = PackagePrivate.bits(rights);
         region.value = state.regions.size() + 1;
         region.ofCaller = program.chance(50);
         int length = 1 + program.random.nextInt(program.chance(50) ? 64 : ModelMemory.longest(program.seed));
@@ -322,7 +323,7 @@ final class ModelLifeCycle {
      * key when a transfer begins and not again. So a target allocated by the library is closed once nobody uses it.
      */
     void close(Region region) {
-        boolean isTarget = region.open && (region.rights & Access.REMOTE) != 0;
+        boolean isTarget = region.open && (region.rights & PackagePrivate.REMOTE_RIGHTS) != 0;
         if (isTarget && !region.ofCaller) {
             return;
         }

@@ -1,5 +1,6 @@
 package io.ofi4j.model;
 
+import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
@@ -231,7 +232,7 @@ final class ModelThread {
         region.ofCaller = random.nextBoolean();
         region.value = 1 + random.nextInt(ModelMemory.VALUES - 1);
         Access[] rights = region.ofCaller ? ALL : LOCAL; // targets live until the end
-        region.rights = Access.bitsOf(rights);
+        region.rights = PackagePrivate.bits(rights);
         int length = 1 + random.nextInt(random.nextBoolean() ? 64 : ModelMemory.longest(shared.seed));
         if (region.ofCaller) {
             region.memory = ModelMemory.ofCaller(shared.arena, length, region.value);

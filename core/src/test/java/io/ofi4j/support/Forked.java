@@ -28,11 +28,11 @@ public final class Forked {
     /** A running JVM, whose output goes to a file. */
     public record Running(Process process, Path log) {
         /** Waits for the end, for two minutes of an ordinary machine at most. */
-        Result await() {
+        public Result await() {
             return await(DEADLINE.toSeconds());
         }
 
-        Result await(long seconds) {
+        public Result await(long seconds) {
             try {
                 if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
                     process.destroyForcibly();
@@ -46,7 +46,7 @@ public final class Forked {
             }
         }
 
-        String output() {
+        public String output() {
             try {
                 return Files.readString(log);
             } catch (IOException e) {
@@ -55,7 +55,7 @@ public final class Forked {
         }
 
         /** Waits until it has printed a line that begins so; the rest of that line. */
-        String awaitLine(String beginning) {
+        public String awaitLine(String beginning) {
             String[] found = new String[1];
             Waiting.YIELD.until(() -> {
                 found[0] = output().lines().filter(line -> line.startsWith(beginning)).findFirst().orElse(null);
