@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,8 +15,8 @@ class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final int LOCKED_KIB = 2048;
 
-    @BeforeAll
-    static void aDeviceIsThere() {
+    @BeforeEach
+    void aDeviceIsThere() {
         assumeTrue(TestProviders.rma().anyMatch(PROVIDER::equals),
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }
