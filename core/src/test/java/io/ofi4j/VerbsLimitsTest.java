@@ -9,7 +9,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,8 +19,8 @@ class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
     private static final int LOCKED_KIB = 2048;
 
-    @BeforeAll
-    static void aDeviceIsThere() {
+    @BeforeEach
+    void aDeviceIsThere() {
         assumeTrue(TestProviders.rma().anyMatch(PROVIDER::equals),
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }

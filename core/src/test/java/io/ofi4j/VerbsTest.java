@@ -19,7 +19,7 @@ import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,8 +36,8 @@ class VerbsTest {
     private static final long MUCH_MEMORY = 1 << 28;
     private static final String NO_DATA = "the device carries no completion data";
 
-    @BeforeAll
-    static void aDeviceIsThere() {
+    @BeforeEach
+    void aDeviceIsThere() {
         assumeTrue(TestProviders.rma().anyMatch(PROVIDER::equals),
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }

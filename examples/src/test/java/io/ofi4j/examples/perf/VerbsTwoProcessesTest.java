@@ -10,7 +10,7 @@ import io.ofi4j.examples.Run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,8 +23,8 @@ class VerbsTwoProcessesTest {
     private static final String[] ELSEWHERE = Stream.ofNullable(System.getenv("OFI4J_OTHER_PROCESSOR"))
             .flatMap(processor -> Stream.of("taskset", "-c", processor)).toArray(String[]::new);
 
-    @BeforeAll
-    static void aDeviceIsThere() {
+    @BeforeEach
+    void aDeviceIsThere() {
         assumeTrue(!ADDRESSES.isEmpty(), "no address of an RDMA device was named; scripts/test --verbs makes one");
     }
 
