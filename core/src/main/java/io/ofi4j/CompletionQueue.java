@@ -46,8 +46,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final CompletionPoller completions;
     private final CompletionWait waiting;
 
-    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes, ThreadGuard guard,
-            Arena arena, WaitDescriptor descriptor) {
+    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
+            ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
         boolean withSources = domain.info().capabilities().contains(Capability.SOURCE);
         int number = attributes.format().value();
         CqFormat format = withSources

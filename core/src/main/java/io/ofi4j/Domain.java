@@ -60,7 +60,9 @@ public final class Domain implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.quirks = FoundInfo.of(info).quirks();
-        this.guard = info.domain().threading() == ThreadingModel.DOMAIN ? ThreadGuard.owned("DOMAIN") : ThreadGuard.exclusive();
+        this.guard = info.domain().threading() == ThreadingModel.DOMAIN
+                ? ThreadGuard.owned("DOMAIN")
+                : ThreadGuard.exclusive();
         this.queues = new DomainQueues(this, guard);
         this.regions = new DomainRegions(this);
     }

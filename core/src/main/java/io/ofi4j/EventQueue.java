@@ -233,7 +233,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
-        return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition, deadline);
+        return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition,
+                deadline);
     }
 
     private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {

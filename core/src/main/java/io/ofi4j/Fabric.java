@@ -116,8 +116,8 @@ public final class Fabric implements AutoCloseable {
         List<MemoryRegionMode> lacking = info.domain().memoryRegionMode().stream().filter(mode -> !mode.isHandled())
                 .toList();
         if (!lacking.isEmpty()) {
-            throw new UnsupportedOperationException("provider " + info.provider() + " demands of registrations " + lacking
-                    + ", which this release does not handle");
+            throw new UnsupportedOperationException("provider " + info.provider() + " demands of registrations "
+                    + lacking + ", which this release does not handle");
         }
     }
 

@@ -76,7 +76,8 @@ final class AddressTrials {
 
     private static void insertSeveral(Trial t) {
         t.vector().remove(t.pair.far);
-        List<InsertResult> both = t.vector().insertAll(List.of(t.pair.endpoint.address(), t.pair.farEndpoint.address()));
+        List<InsertResult> both = t.vector()
+                .insertAll(List.of(t.pair.endpoint.address(), t.pair.farEndpoint.address()));
         assertThat(both).allMatch(InsertResult::succeeded);
         t.writeTo(both.getLast().peer());
     }

@@ -170,10 +170,11 @@ final class MisuseOfValues {
                 value("a region as raw key", "is it a RemoteRegion",
                         () -> RawKey.decode(new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode())),
                 value("a raw key as region", "RawKey.decode",
-                        () -> RemoteRegion.decode(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]).encode())),
+                        () -> RemoteRegion
+                                .decode(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]).encode())),
                 refused("a raw key where there are none", UnsupportedOperationException.class,
-                        "fi_mr_map_raw is not offered",
-                        s -> s.pair.domain.mapRawKey(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]))));
+                        "fi_mr_map_raw is not offered", s -> s.pair.domain
+                                .mapRawKey(PackagePrivate.rawKey(8, PackagePrivate.ALL_RIGHTS, new byte[4]))));
     }
 
     private static Stream<Misuse> discovery() {

@@ -76,7 +76,8 @@ final class ModelCounters {
     private void bind(End end, Count count, Set<CounterEvent> events) {
         program.note(
                 "bind endpoint " + state.ends.indexOf(end) + " to counter " + state.counts.indexOf(count) + events);
-        boolean remote = events.stream().anyMatch(event -> event == CounterEvent.REMOTE_READ || event == CounterEvent.REMOTE_WRITE);
+        boolean remote = events.stream()
+                .anyMatch(event -> event == CounterEvent.REMOTE_READ || event == CounterEvent.REMOTE_WRITE);
         boolean offered = end.endpoint.info().capabilities().contains(Capability.RMA_EVENT)
                 && !program.info.provider().matches("net|tcp");
         if (new Expect("bind(counter)").refused(!end.open || !count.open, IllegalStateException.class)

@@ -82,8 +82,7 @@ public final class AddressLookup {
     /** Does something with a vector of the provider's that is closed afterwards. */
     private <T> List<T> onScratchVector(int count, Function<Handle, List<T>> action) {
         int preferred = info.domain().addressVectorType();
-        Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred,
-                count);
+        Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
         Status.check(out.status(), "fi_av_open", provider());
         try {
             return action.apply(out.handle());

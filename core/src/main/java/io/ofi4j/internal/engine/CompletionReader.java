@@ -67,8 +67,8 @@ public class CompletionReader {
      *
      * @param queue the queue, for its name
      */
-    public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format, boolean criticalReads,
-            BoundEndpoints endpoints, QueueReceives dataReceives) {
+    public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
+            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {
     }
 
     public CompletionReader(Parts parts) {
@@ -331,12 +331,10 @@ public class CompletionReader {
 
     /** What a closed endpoint has not completed is reported as canceled; how many operations that were. */
     public int cancel(int endpoint, boolean isClosed) {
-        long[] tokens = isClosed
-                ? contexts.releaseEndpoint(endpoint)
-                : contexts.abandonEndpoint(endpoint);
+        long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
-            putAside(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed", new byte[0],
-                    handle.provider()));
+            putAside(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
+                    new byte[0], handle.provider()));
         }
         canceled += tokens.length;
         return tokens.length;

@@ -21,8 +21,8 @@ public final class CompletionWait {
     private final boolean resetsByReading;
     private final boolean goesStale;
 
-    public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader, BlockingWait blocking,
-            int threshold) {
+    public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
+            BlockingWait blocking, int threshold) {
         this.queue = parts.queue();
         this.fabric = fabric;
         this.reader = reader;

@@ -17,7 +17,8 @@ public final class ListeningSocket {
         if (domain.status() != 0) {
             return;
         }
-        Opened endpoint = DomainOps.fi_endpoint(domain.handle(), FoundInfo.of(info).handle().takingOver(passiveEndpoint));
+        Opened endpoint = DomainOps.fi_endpoint(domain.handle(),
+                FoundInfo.of(info).handle().takingOver(passiveEndpoint));
         if (endpoint.status() == 0) {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
             FidOps.fi_close(endpoint.handle());

@@ -17,8 +17,7 @@ public final class QueueReceives {
     /** Posts those of an endpoint that was just enabled. */
     public void post(Object endpoint, Handle handle, int count, boolean critical) {
         Arena memory = Arena.ofShared();
-        all.add(new Posted(endpoint, new ReceivePool(memory, handle, count, critical),
-                count, memory));
+        all.add(new Posted(endpoint, new ReceivePool(memory, handle, count, critical), count, memory));
         posted += count;
     }
 
