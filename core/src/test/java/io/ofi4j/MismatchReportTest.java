@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is found, and what is said when nothing is. */
-class DiscoveryTest {
+class MismatchReportTest {
     private final Libfabric libfabric = Libfabric.load();
 
     @ParameterizedTest

@@ -132,7 +132,8 @@ class DescriptorFaultTest {
         }
 
         private static boolean mayBeNeeded(String file) {
-            return file.matches("io/ofi4j/(info/|support/|faults/|internal/.*|bindings/f)?[^/]+[.]class") && !file.contains("Test");
+            return file.matches("io/ofi4j/(info/|support/|faults/|internal/.*|bindings/f)?[^/]+[.]class")
+                    && !file.contains("Test");
         }
 
         private static void load(String file) {

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** One thread at a time, or one thread only, and nobody is kept out. */
-class GuardTest {
+class ThreadGuardTest {
     private static final int THREADS = 4;
     /** Where nobody's turn comes they may take longer than is waited for here, on an idle machine as well. */
     private static final int ENTRIES = 2000;
