@@ -82,6 +82,7 @@ public final class Libfabric {
             throw new IllegalStateException("libfabric is loaded already and has read its environment: call "
                     + "Libfabric.load(environment) before anything else of this library");
         }
+        Quirks.requireKnownNames();
         return Holder.INSTANCE;
     }
 

@@ -140,14 +140,20 @@ final class ShmNeighbours extends Quirk {
         closing.remove(endpoint.address());
     }
 
+    /** The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it close. */
     @Override
     protected void vectorClosed(VectorView vector) {
-        List<Late> due;
+        List<Late> knownHere;
         synchronized (this) {
             peers.values().forEach(list -> list.removeIf(peer -> peer.vector == vector));
             peers.values().removeIf(List::isEmpty);
             writers.remove(vector);
-            late.forEach(one -> one.vectors.remove(vector));
+            knownHere = late.stream().filter(one -> one.vectors.contains(vector)).toList();
+        }
+        knownHere.forEach(one -> vector.forget(one.address));
+        List<Late> due;
+        synchronized (this) {
+            knownHere.forEach(one -> one.vectors.remove(vector));
             due = late.stream().filter(one -> one.vectors.isEmpty()).toList();
             late.removeAll(due);
         }
