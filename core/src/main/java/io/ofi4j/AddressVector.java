@@ -16,6 +16,7 @@ import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.Handle;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -187,7 +188,7 @@ public final class AddressVector implements AutoCloseable {
 
     private long insertNatively(EndpointAddress address) {
         give();
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
+        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(domain.quirks.spelling(address)));
         if (!inserted.has(0)) {
             throw Status.exception(-inserted.error(0), "fi_av_insert", provider());
         }
@@ -353,7 +354,9 @@ public final class AddressVector implements AutoCloseable {
         Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
-            return;
+            if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) {
+                return;
+            }
         }
         give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));

@@ -288,7 +288,8 @@ public final class Connection {
     }
 
     /** What the event queue tells; inside its lock, like the next two. */
-    synchronized Event connected(byte[] data) {
+    synchronized Event connected(byte[] told) {
+        byte[] data = request == null ? told : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
         if (state == State.CONNECTING) {
             peerData = data;
             state = State.CONNECTED;

@@ -237,7 +237,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    @MethodSource("connectedButSockets")
     void requestsAreRejectedWhenThePassiveEndpointIsClosed(String provider) {
         try (Listener listener = new Listener(provider)) {
             Endpoint[] accepted = listener.connect();

@@ -1,6 +1,11 @@
 package io.ofi4j.internal.quirks;
 
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.ffi.AvOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
 import java.util.List;
+import java.util.OptionalInt;
 
 /** The quirks of {@code sockets} and of {@code ofi_rxd}. */
 final class OtherQuirks {
@@ -13,6 +18,7 @@ final class OtherQuirks {
                     Fact.SHUTDOWN_CLOSES),
             new Quirk("sockets-counters", provider -> provider.is("sockets"), Tested.ALL,
                     "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
+            new UnconnectedPeers(),
             new Quirk("rxd-reads", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
             new Quirk("rxd-counters", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
@@ -25,5 +31,20 @@ final class OtherQuirks {
                     "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
 
     private OtherQuirks() {
+    }
+
+    /** Takes the removal of a peer for done. */
+    private static final class UnconnectedPeers extends Quirk {
+        UnconnectedPeers() {
+            super("sockets-unconnected-peers", provider -> provider.is("sockets"), Tested.NEWEST,
+                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the same.",
+                    "AddressVectorTest");
+        }
+
+        @Override
+        protected OptionalInt removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
+            int status = AvOps.fi_av_remove(vector, fabricAddress);
+            return OptionalInt.of(status == -Errno.EINVAL ? 0 : status);
+        }
     }
 }

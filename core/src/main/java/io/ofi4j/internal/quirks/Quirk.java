@@ -122,6 +122,11 @@ public class Quirk {
         return insertion.get();
     }
 
+    /** {@return an address as the provider is told of it; null where that is the address itself} */
+    protected byte[] spelling(EndpointAddress address) {
+        return null;
+    }
+
     /** {@return the places of a new address vector, or null where they need no care} */
     protected PeerPlaces places() {
         return null;

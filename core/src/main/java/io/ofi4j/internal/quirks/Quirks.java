@@ -141,6 +141,12 @@ public final class Quirks {
         return inner.get();
     }
 
+    /** {@return an address as the provider is told of it} */
+    public byte[] spelling(EndpointAddress address) {
+        return active.stream().map(quirk -> quirk.spelling(address)).filter(name -> name != null).findFirst()
+                .orElseGet(address::toBytes);
+    }
+
     /** {@return what bounds the places of a new address vector, or null} */
     public PeerPlaces places() {
         return active.stream().map(Quirk::places).filter(places -> places != null).findFirst().orElse(null);

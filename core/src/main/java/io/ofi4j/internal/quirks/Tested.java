@@ -9,6 +9,8 @@ public final class Tested {
     private static final Version V2_1 = new Version(2, 1);
     private static final Version V2_6 = new Version(2, 6);
 
+    /** The newest. */
+    public static final Set<Version> NEWEST = Set.of(V2_6);
     /** All of them. */
     public static final Set<Version> ALL = Set.of(V1_17, V2_1, V2_6);
     /** Those of libfabric 1.x. */

@@ -41,7 +41,10 @@ class ShmNamesTest {
         assertThat(neighbours.size()).isEqualTo(before);
     }
 
-    /** {@return how many endpoints were written to} Each is closed before the next is opened; its vector is closed with it. */
+    /**
+     * {@return how many endpoints were written to} Each is closed before the next is opened; its vector is closed with it. Unnamed
+     * endpoints come and go between them, so that another than the successor takes the place of the closed one in memory.
+     */
     private static int writeToEndpointsNamed(IntFunction<String> name) {
         int written = 0;
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
@@ -52,8 +55,12 @@ class ShmNamesTest {
             for (int time = 0; time < TIMES; time++) {
                 EndpointAddress address = EndpointAddress.ofName(name.apply(time));
                 try (AddressVector vector = domain.openAddressVector();
+                        Endpoint unnamed = (time % 3 == 0
+                                ? domain.openEndpoint().bind(queue).bind(vector).enable()
+                                : null);
                         Endpoint far = domain.openEndpoint().address(address).bind(queue).bind(vector).enable();
                         Endpoint near = domain.openEndpoint().bind(queue).bind(vector).enable()) {
+                    assertThat(unnamed == null).isEqualTo(time % 3 != 0);
                     assertThat(far.address()).isEqualTo(address);
                     written += write(near, vector.insert(address), queue, source, target) ? 1 : 0;
                 }
