@@ -66,7 +66,8 @@ final class MisuseOfValues {
                 value("too many context bits", "not 65", () -> vectors.receiveContextBits(65)),
                 value("a vector's name with a slash", "unlike '../x'", () -> vectors.name("../x")),
                 value("a vector's name of nothing", "unlike ''", () -> vectors.name("")),
-                value("a vector of type OTHER", "not OTHER", () -> vectors.type(AddressVectorType.OTHER)),
+                value("a vector of type OTHER", "OTHER cannot be asked for",
+                        () -> vectors.type(AddressVectorType.OTHER)),
                 value("a transmit size below 0", "0 or more, not -1", () -> hints.transmitSize(-1)),
                 value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
                 value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
@@ -74,7 +75,7 @@ final class MisuseOfValues {
                 value("a provider's name with a zero", "must be a name", () -> FabricHints.any().provider("shm\0tcp")),
                 value("a domain without a name", "must be a name", () -> FabricHints.any().domain("")),
                 value("a host name with a zero", "must be a name", () -> FabricHints.any().source("a\0b", null)),
-                value("a default flag that is for single operations", "cannot be had by default",
+                value("a default flag that is for single operations", "cannot be a default",
                         () -> FabricHints.any().operationFlags(OperationFlag.FENCE)),
                 value("an option of a provider with a common number", "below 0",
                         () -> EndpointOption.flagOfProvider("x", 0)));
