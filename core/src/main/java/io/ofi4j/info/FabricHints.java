@@ -15,8 +15,8 @@ import java.util.function.Consumer;
  * or has a zero character throws IllegalArgumentException.
  *
  * <p>The defaults are {@link ThreadingModel#SAFE}, where threads may share everything, and the provider's own progress model. A
- * single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's {@code tcp}: {@link
- * ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
+ * single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's {@code tcp}:
+ * {@link ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
  */
 public final class FabricHints implements Cloneable {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
@@ -67,8 +67,8 @@ public final class FabricHints implements Cloneable {
     }
 
     /**
-     * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} An {@link
-     * RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} uses its own flags instead. Each flag must
+     * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} An
+     * {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} uses its own flags instead. Each flag must
      * satisfy {@link OperationFlag#canBeDefault}, or IllegalArgumentException is thrown.
      */
     public FabricHints operationFlags(OperationFlag... everyOne) {

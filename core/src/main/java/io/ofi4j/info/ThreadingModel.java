@@ -3,8 +3,8 @@ package io.ofi4j.info;
 import java.util.stream.Stream;
 
 /**
- * Which calls the application serialises itself; {@code enum fi_threading}, fi_domain(3). Requested with {@link
- * FabricHints#threading}.
+ * Which calls the application serialises itself; {@code enum fi_threading}, fi_domain(3). Requested with
+ * {@link FabricHints#threading}.
  *
  * <p>For one thread that does everything, {@link #DOMAIN} is the fast choice on {@code shm} and most others; the {@code tcp}
  * provider of libfabric 2.x is several times faster with {@link #COMPLETION}. Only {@link #SAFE}, the default, lets threads

@@ -168,7 +168,7 @@ final class MisuseOfValues {
                     bytes[bytes.length - 6]++;
                     EndpointAddress.decode(bytes);
                 }), value("no bytes as raw key", "bytes, not 0", () -> RawKey.decode(new byte[0])),
-                value("a region as raw key", "is it a RemoteRegion",
+                value("a region as raw key", "are they a RemoteRegion",
                         () -> RawKey.decode(new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode())),
                 value("a raw key as region", "RawKey.decode",
                         () -> RemoteRegion
