@@ -221,7 +221,7 @@ final class MisuseOfObjects {
                 }),
                 memory("a key that is none", ARGUMENT, "choose another",
                         domain -> MemoryRegionAttributes.of(memory).requestedKey(-1)),
-                memory("force of what is no file", UnsupportedOperationException.class, "not a file's", domain -> {
+                memory("force of what is no file", UnsupportedOperationException.class, "not mapped from a file", domain -> {
                     try (MemoryRegion region = domain.allocate(8, Access.WRITE)) {
                         region.force();
                     }

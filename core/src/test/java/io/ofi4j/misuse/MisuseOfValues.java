@@ -126,9 +126,9 @@ final class MisuseOfValues {
                     tcp.rma().write(large, 0, 8 << 20, tcp.far, large.remote(), 0, 1);
                     large.close(LEAST);
                 }),
-                refused("a progress thread that pauses for ever", ARGUMENT, "to a second",
+                refused("a progress thread that pauses for ever", ARGUMENT, "0 to 1 second",
                         s -> s.pair.domain.startProgress(ChronoUnit.FOREVER.getDuration())),
-                refused("a progress thread with a negative pause", ARGUMENT, "to a second",
+                refused("a progress thread with a negative pause", ARGUMENT, "0 to 1 second",
                         s -> s.pair.domain.startProgress(LEAST)),
                 refused("a post that waits longer than any clock", IllegalStateException.class, "closed", s -> {
                     s.pair.endpoint.postTimeout(ChronoUnit.FOREVER.getDuration());
