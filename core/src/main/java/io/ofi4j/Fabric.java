@@ -20,7 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}; opens domains, event queues and
- * passive endpoints, which the caller closes before this fabric. Any thread may call any method. Every method throws
+ * passive endpoints, which the caller closes before this fabric. Any thread may call any method. Methods that make a C call throw
  * IllegalStateException once this is closed, and FabricException if libfabric reports an error.
  */
 public final class Fabric implements AutoCloseable {

@@ -17,7 +17,7 @@ import java.util.Set;
 /**
  * Registered off-heap memory that providers read and write; fi_mr(3). Made by {@link Domain#allocate},
  * {@link Domain#register(MemorySegment, Access...) Domain.register} and {@link Domain#map Domain.map}, which meet the provider's
- * demands for registration. Any thread may touch the memory itself. A method that makes a C call throws IllegalStateException once
+ * demands for registration. Any thread may touch the memory itself. Methods that make a C call throw IllegalStateException once
  * this is closed, WrongThreadException where the domain's {@link ThreadingModel} gives it to another thread, and FabricException if
  * libfabric reports an error.
  *

@@ -122,9 +122,7 @@ final class NativeEndpoint implements EndpointView {
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
     }
 
-    /**
-     * In one step: insertions and error texts may visit every bound endpoint, and some providers crash at one that is not enabled.
-     */
+    /** In one step: insertions and error texts may visit every bound endpoint, and some providers crash at one that is not enabled. */
     private void bindAndEnable() {
         bindAll();
         int status = -Errno.EIO;

@@ -25,8 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Listens for connections; fi_passive_ep, fi_endpoint(3). Opened by {@link Fabric#openPassiveEndpoint}. After {@link #bind} and
- * {@link #listen} its event queue reports each {@link ConnectionRequest}. Any thread may call any method. Every method throws
- * IllegalStateException once this is closed, and FabricException if libfabric reports an error.
+ * {@link #listen} its event queue reports each {@link ConnectionRequest}. Any thread may call any method. Methods that make a C
+ * call throw IllegalStateException once this is closed, and FabricException if libfabric reports an error. Setters return this
+ * endpoint.
  */
 public final class PassiveEndpoint implements AutoCloseable {
     /** Keeps infos alive: threads of the sockets provider read them as long as the endpoint is open. */
@@ -77,7 +78,6 @@ public final class PassiveEndpoint implements AutoCloseable {
      * Binds the queue that reports connection requests; fi_pep_bind.
      *
      * @param events a queue of the same fabric
-     * @return this endpoint
      * @throws IllegalStateException if an event queue is bound already
      */
     public synchronized PassiveEndpoint bind(EventQueue events) {
@@ -101,7 +101,6 @@ public final class PassiveEndpoint implements AutoCloseable {
     /**
      * Sets the largest number of pending connections, at least 1, before {@link #listen}; fi_control with FI_BACKLOG.
      *
-     * @return this endpoint
      * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider does not offer it
      */
@@ -126,7 +125,6 @@ public final class PassiveEndpoint implements AutoCloseable {
      * it; {@link #address()} then has the port that the system chose for port 0.
      *
      * @param address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
-     * @return this endpoint
      * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
      */
@@ -142,7 +140,6 @@ public final class PassiveEndpoint implements AutoCloseable {
     /**
      * Lets peers connect from now on; fi_listen. If the provider refuses, for example an address in use, close this endpoint.
      *
-     * @return this endpoint
      * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
      */
     public synchronized PassiveEndpoint listen() {

@@ -11,12 +11,12 @@ import java.util.Objects;
  * and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one endpoint. Offsets and lengths are in
  * bytes. Changes allocate nothing. Not for concurrent use. Setters return this message.
  *
- * <p>A setter checks bounds, and throws IndexOutOfBoundsException. A posting method checks the rest, and throws
- * IllegalArgumentException if a region lacks the right, there are too many bytes ({@link Rma#maximumMessageSize}, or
- * {@link Rma#injectSize} with {@link OperationFlag#INJECT}), or the flags do not suit the call; IllegalStateException if the peer
- * or segments are missing, the local and remote numbers of bytes differ, the endpoint or a region is closed, or the peer was
- * removed; WrongThreadException where the threading model gives the endpoint to another thread; FabricException if the provider
- * reports an error.
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
+ * belongs to another domain, a peer to another vector, or the data is too long. Posting methods throw IllegalArgumentException if a
+ * region lacks the right, there are too many bytes ({@link Rma#maximumMessageSize}, or {@link Rma#injectSize} with
+ * {@link OperationFlag#INJECT}), or the flags do not suit the call; IllegalStateException if the peer or segments are missing, the
+ * local and remote numbers of bytes differ, the endpoint or a region is closed, or the peer was removed; WrongThreadException where
+ * the threading model gives the endpoint to another thread; FabricException if the provider reports an error.
  */
 public final class RmaMessage {
     final RmaMessageStruct struct;
@@ -78,11 +78,7 @@ public final class RmaMessage {
         return remoteLimit;
     }
 
-    /**
-     * Removes every segment, local and remote; flags, data and peer stay.
-     *
-     * @return this message
-     */
+    /** Removes every segment, local and remote; flags, data and peer stay. */
     public RmaMessage clear() {
         localCount = 0;
         remoteCount = 0;
@@ -96,7 +92,6 @@ public final class RmaMessage {
     /**
      * Adds a local segment: this range of a region of the endpoint's domain.
      *
-     * @return this message
      * @throws IllegalArgumentException if there are {@link #localLimit} already
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
@@ -120,7 +115,6 @@ public final class RmaMessage {
      * @param region a region of the endpoint's domain
      * @param offset the start of the segment in the region
      * @param length the number of bytes
-     * @return this message
      */
     public RmaMessage replaceLocal(int index, MemoryRegion region, long offset, long length) {
         requireInside(region, offset, length);
@@ -156,7 +150,6 @@ public final class RmaMessage {
     /**
      * Adds a remote segment: this range of a peer's region.
      *
-     * @return this message
      * @throws IllegalArgumentException if there are {@link #remoteLimit} already
      */
     public RmaMessage remote(RemoteRegion region, long offset, long length) {
@@ -172,11 +165,7 @@ public final class RmaMessage {
         return this;
     }
 
-    /**
-     * Replaces one remote segment, as {@link #replaceLocal} does a local one.
-     *
-     * @return this message
-     */
+    /** Replaces one remote segment, as {@link #replaceLocal} does a local one. */
     public RmaMessage replaceRemote(int index, RemoteRegion region, long offset, long length) {
         requireInside(region, offset, length);
         Objects.checkIndex(index, remoteCount);
@@ -201,11 +190,7 @@ public final class RmaMessage {
         rightsOfRemotes[index] = region.accessBits();
     }
 
-    /**
-     * Sets the peer whose memory it is for, one of the endpoint's vector.
-     *
-     * @return this message
-     */
+    /** Sets the peer whose memory it is for, one of the endpoint's vector. */
     public RmaMessage peer(Peer whose) {
         checks.requireVector(whose);
         peer = whose;
@@ -216,7 +201,6 @@ public final class RmaMessage {
     /**
      * Sets the flags, instead of all that were set before. If it throws, nothing is changed.
      *
-     * @return this message
      * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, or the provider carries no data
      */
     public RmaMessage flags(OperationFlag... how) {
@@ -233,7 +217,6 @@ public final class RmaMessage {
      * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
      *
      * @param data up to {@link DomainAttributes#completionDataSize} bytes
-     * @return this message
      * @throws UnsupportedOperationException if the provider carries no data
      */
     public RmaMessage data(long data) {

@@ -35,9 +35,7 @@ public final class AttributeHints implements Cloneable {
         return with(copy -> copy.addressVectorType = Objects.requireNonNull(type));
     }
 
-    /**
-     * {@return a copy that asks for this resource management: protection of queues against overrun, by provider or application}
-     */
+    /** {@return a copy that asks for this resource management: protection of queues against overrun, by provider or application} */
     public AttributeHints resourceManagement(ResourceManagement management) {
         return with(copy -> copy.resourceManagement = Objects.requireNonNull(management));
     }
@@ -142,7 +140,7 @@ public final class AttributeHints implements Cloneable {
         return String.join(", ", parts);
     }
 
-    private static void add(List<String> parts, boolean isAskedFor, String part) {
+    static void add(List<String> parts, boolean isAskedFor, String part) {
         if (isAskedFor) {
             parts.add(part);
         }

@@ -83,9 +83,7 @@ public final class FabricHints implements Cloneable {
         return with(copy -> copy.operationFlags = set);
     }
 
-    /**
-     * {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}}
-     */
+    /** {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}} */
     public FabricHints provider(String name) {
         return with(copy -> copy.provider = requireText(name, "provider"));
     }
@@ -219,25 +217,13 @@ public final class FabricHints implements Cloneable {
         provider().ifPresent(name -> parts.add("provider " + name));
         fabric().ifPresent(name -> parts.add("fabric " + name));
         domain().ifPresent(name -> parts.add("domain " + name));
-        if (endpointType != EndpointType.UNSPECIFIED) {
-            parts.add("endpoint type " + endpointType);
-        }
-        if (!capabilities.isEmpty()) {
-            parts.add("capabilities " + capabilities);
-        }
-        if (!operationFlags.isEmpty()) {
-            parts.add("operation flags " + operationFlags);
-        }
+        AttributeHints.add(parts, endpointType != EndpointType.UNSPECIFIED, "endpoint type " + endpointType);
+        AttributeHints.add(parts, !capabilities.isEmpty(), "capabilities " + capabilities);
+        AttributeHints.add(parts, !operationFlags.isEmpty(), "operation flags " + operationFlags);
         parts.add("threading " + threading);
-        if (controlProgress != ProgressModel.UNSPECIFIED) {
-            parts.add("control progress " + controlProgress);
-        }
-        if (dataProgress != ProgressModel.UNSPECIFIED) {
-            parts.add("data progress " + dataProgress);
-        }
-        if (!attributes.isEmpty()) {
-            parts.add(attributes.toString());
-        }
+        AttributeHints.add(parts, controlProgress != ProgressModel.UNSPECIFIED, "control progress " + controlProgress);
+        AttributeHints.add(parts, dataProgress != ProgressModel.UNSPECIFIED, "data progress " + dataProgress);
+        AttributeHints.add(parts, !attributes.isEmpty(), attributes.toString());
         if (node != null || service != null) {
             parts.add((source ? "source " : "destination ") + (node == null ? "" : node)
                     + (service == null ? "" : ":" + service));

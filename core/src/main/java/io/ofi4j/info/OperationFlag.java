@@ -11,9 +11,7 @@ public enum OperationFlag {
     REMOTE_CQ_DATA(17),
     /** More operations follow at once, so that the provider may delay its doorbell. */
     MORE(18),
-    /**
-     * Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has one.
-     */
+    /** Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has one. */
     COMPLETION(24),
     /** The operation waits for earlier ones to the same peer; needs {@link Capability#FENCE}. */
     FENCE(21),

@@ -13,9 +13,7 @@ import java.util.stream.Stream;
 public enum ThreadingModel {
     /** The provider's preference. ofi4j then behaves as with {@link #SAFE}. */
     UNSPECIFIED(0),
-    /**
-     * Any thread may call anything. One thread at a time uses a queue; a thread that has waited for a millisecond goes next.
-     */
+    /** Any thread may call anything. One thread at a time uses a queue; a thread that has waited for a millisecond goes next. */
     SAFE(1),
     /** Calls on one object are serialised, by ofi4j. */
     FID(2),
