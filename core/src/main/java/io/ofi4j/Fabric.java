@@ -10,11 +10,11 @@ import io.ofi4j.internal.engine.ClosedWithFabric;
 import io.ofi4j.internal.engine.DomainListLock;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.observe.LeakReport;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.quirks.Status;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

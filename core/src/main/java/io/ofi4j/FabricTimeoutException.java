@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
 /** A deadline passed. Nothing is lost: operations that were posted stay posted. */

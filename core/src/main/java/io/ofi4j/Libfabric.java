@@ -1,8 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.OperationFlag;
-import java.util.stream.Stream;
-import java.util.Set;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionOrder;
@@ -10,26 +7,29 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.MismatchReport;
-import io.ofi4j.internal.observe.LeakReport;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.NativeLibrary;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The libfabric of this process: loaded once, never unloaded. Any thread may call any method. Methods throw FabricException if

@@ -1,7 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 
 /** A raw key that the provider mapped to a key for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}. */
 public final class MappedKey implements AutoCloseable {

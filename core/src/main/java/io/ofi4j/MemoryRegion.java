@@ -1,13 +1,13 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

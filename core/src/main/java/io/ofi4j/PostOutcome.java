@@ -1,9 +1,9 @@
 package io.ofi4j;
 
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.quirks.Fact;
 
 /** Handles operations that the provider does not accept or complete. Used inside the queue's guard. */
 final class PostOutcome {

@@ -1,10 +1,10 @@
 package io.ofi4j;
 
 import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Optional;
 
 /** Binds and enables a region after its registration, as the provider's mr_mode demands; fi_mr(3). */

@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.ContextSlab;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaOps;
 
 /** Posts one endpoint's prepared operations. */

@@ -3,9 +3,9 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 
 /** Checks a transfer before native code is reached, and makes the exceptions. */
 final class TransferChecks {
