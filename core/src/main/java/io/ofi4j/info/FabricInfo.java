@@ -63,6 +63,6 @@ public sealed interface FabricInfo permits FoundInfo {
     /** {@return libfabric's description of it, several lines; fi_tostr, fi_fabric(3)} */
     String details();
 
-    /** {@return the behaviours of its provider that this library works around, those that are off here included} */
+    /** {@return the behaviours of its provider that ofi4j works around, including those that are off here} */
     List<ProviderQuirk> quirks();
 }
