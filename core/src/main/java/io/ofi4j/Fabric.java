@@ -10,22 +10,21 @@ import io.ofi4j.internal.engine.ClosedWithFabric;
 import io.ofi4j.internal.engine.DomainListLock;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.observe.LeakReport;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.quirks.Status;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A network, or what stands for one; fi_fabric(3). Opened by {@link Libfabric#openFabric}, opens domains, event
- * queues and passive endpoints. Any thread may
- * call anything here.
+ * A network, or its software substitute; fi_fabric(3). Opened by {@link Libfabric#openFabric}; opens domains, event queues and
+ * passive endpoints, which the caller closes before this fabric. Any thread may call any method. Methods that make a C call throw
+ * IllegalStateException once this is closed, and FabricException if libfabric reports an error.
  */
 public final class Fabric implements AutoCloseable {
-    /** Closes what this fabric has opened. */
+    /** Runs the closes of this fabric's children in a safe order. */
     final CloseOrder closes = new CloseOrder();
 
     private final Handle handle;
@@ -42,34 +41,23 @@ public final class Fabric implements AutoCloseable {
         this.domainList = new DomainListLock(handle);
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the info that it was opened with} */
     public FabricInfo info() {
         return info;
     }
 
-    /**
-     * Opens a domain with the info that this fabric was opened with; see {@link #openDomain(FabricInfo)}.
-     *
-     * @return the domain, to be closed by the caller before this fabric
-     * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if it demands of registrations what this release does not do, or if it is
-     *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
-     * @throws IllegalStateException if this fabric is closed
-     */
+    /** As {@link #openDomain(FabricInfo)}, with the info that this fabric was opened with. */
     public Domain openDomain() {
         return openDomain(info);
     }
 
     /**
-     * Opens a domain: the resources of one device; fi_domain(3). With the threading model {@link ThreadingModel#DOMAIN}, the
-     * calling thread becomes its owner.
+     * Opens a domain: the resources of one device; fi_domain(3). With {@link ThreadingModel#DOMAIN} the calling thread becomes its
+     * owner.
      *
-     * @param domainInfo what to open, from the same fabric
-     * @return the domain, to be closed by the caller before this fabric
-     * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if it demands of registrations what this release does not do, or if it is
+     * @param domainInfo an info of the same fabric
+     * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not handle, or is
      *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
-     * @throws IllegalStateException if this fabric is closed
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
@@ -82,15 +70,7 @@ public final class Fabric implements AutoCloseable {
         return domain;
     }
 
-    /**
-     * Opens an event queue as the provider prefers it, without a wait object; see
-     * {@link #openEventQueue(EventQueueAttributes)}.
-     *
-     * @return the queue, to be closed by the caller before this fabric
-     * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if the provider has no event queues
-     * @throws IllegalStateException if this fabric is closed
-     */
+    /** As {@link #openEventQueue(EventQueueAttributes)}, with the provider's preferences and without a wait object. */
     public EventQueue openEventQueue() {
         return openEventQueue(EventQueueAttributes.defaults());
     }
@@ -98,11 +78,7 @@ public final class Fabric implements AutoCloseable {
     /**
      * Opens an event queue; fi_eq_open, fi_eq(3).
      *
-     * @param attributes how
-     * @return the queue, to be closed by the caller before this fabric
-     * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if the provider has no event queues, or not with that wait object
-     * @throws IllegalStateException if this fabric is closed
+     * @throws UnsupportedOperationException if the provider has no event queues, or none with that wait object
      */
     public synchronized EventQueue openEventQueue(EventQueueAttributes attributes) {
         requireOpen();
@@ -117,14 +93,11 @@ public final class Fabric implements AutoCloseable {
                 .toList();
         if (!lacking.isEmpty()) {
             throw new UnsupportedOperationException("provider " + info.provider() + " demands of registrations "
-                    + lacking + ", which this release does not handle");
+                    + lacking + ", which this release does not handle: choose another provider");
         }
     }
 
-    /**
-     * Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs the end that does not
-     * wait.
-     */
+    /** Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs progress on both. */
     void progressBeside(EventQueue waiting) {
         for (EventQueue queue : eventQueues) {
             if (queue != waiting) {
@@ -134,15 +107,10 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint where peers ask for connections; fi_passive_ep, fi_endpoint(3).
+     * Opens an endpoint that listens for connections; fi_passive_ep, fi_endpoint(3).
      *
-     * @param endpointInfo what to open, from the same fabric: of type {@link EndpointType#MSG}, and with the address to listen
-     *        at as its source
-     * @return the endpoint, to be closed by the caller before this fabric
-     * @throws IllegalArgumentException if the info's type is not MSG
-     * @throws FabricException if the provider refuses
+     * @param endpointInfo an info of the same fabric, of type {@link EndpointType#MSG}, with the address to listen at as its source
      * @throws UnsupportedOperationException if the provider has no passive endpoints
-     * @throws IllegalStateException if this fabric is closed
      */
     public synchronized PassiveEndpoint openPassiveEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -156,13 +124,8 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * {@return whether a thread may block on the wait descriptors of all of these now; where not, something is there to be read
-     * first} fi_trywait, fi_poll(3). To be asked each time before blocking.
-     *
-     * @param objects queues with wait descriptors
-     * @throws IllegalStateException if one has no wait descriptor, or is closed
-     * @throws WrongThreadException if the threading model gives one of them to another thread
-     * @throws FabricException if libfabric reports an error
+     * {@return whether a thread may block on the wait descriptors of all these objects now; if not, read them first} fi_trywait,
+     * fi_poll(3). Call it each time before blocking. See {@link Waitable#tryWait}.
      */
     public boolean tryWait(Waitable... objects) {
         boolean all = true;
@@ -198,10 +161,9 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Closes the fabric; fi_close.
+     * Closes the fabric; fi_close. It counts as closed even if libfabric reports an error.
      *
-     * @throws IllegalStateException if anything opened from it is open; it is named
-     * @throws FabricException if libfabric reports an error; the fabric counts as closed all the same
+     * @throws IllegalStateException if an object opened from it is open; the message names it
      */
     @Override
     public synchronized void close() {

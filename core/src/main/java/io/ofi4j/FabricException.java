@@ -4,9 +4,9 @@ import io.ofi4j.internal.observe.EventRecorder;
 import java.util.Objects;
 
 /**
- * A call of libfabric failed. The message says which, for which provider, libfabric's text for the error, and what to try.
- * Programs tell errors apart by {@link #errno}; numbers that this library does not know come through as they are. Where a process
- * may open no more files, it is {@code EMFILE} (24), also where the provider gives another number.
+ * A call of libfabric failed. The message names the call, the provider, libfabric's text for the error, and what to try. Programs
+ * tell errors apart by {@link #errno}; unknown numbers are passed on unchanged. If the process cannot open more files, it is
+ * {@code EMFILE} (24), even where the provider returns another number.
  */
 public class FabricException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,7 @@ public class FabricException extends RuntimeException {
     /**
      * Describes a failure.
      *
-     * @param message what has failed, and what to try
+     * @param message what failed, and what to try
      * @param operation the C call that failed
      * @param errno the error number of fi_errno(3), positive; 0 where no call returned one
      */

@@ -1,11 +1,11 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
-/** A deadline passed before something happened. Nothing is lost: what was posted stays posted. */
+/** A deadline passed. Nothing is lost: operations that were posted stay posted. */
 public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 

@@ -3,8 +3,8 @@ package io.ofi4j;
 import java.util.Optional;
 
 /**
- * What became of one address of several that were inserted together: a peer, or the reason why there is none. Given by
- * {@link AddressVector#insertAll} and {@link AddressVector#insertSymmetric}.
+ * The result for one of several addresses inserted together, by {@link AddressVector#insertAll} and
+ * {@link AddressVector#insertSymmetric}: a peer, or the reason for the failure.
  */
 public final class InsertResult {
     private final Peer peer;
@@ -31,7 +31,7 @@ public final class InsertResult {
     /**
      * {@return the peer}
      *
-     * @throws RuntimeException the {@link #failure}, if there is none
+     * @throws RuntimeException the {@link #failure}, if there is no peer
      */
     public Peer peer() {
         if (peer == null) {
@@ -40,7 +40,7 @@ public final class InsertResult {
         return peer;
     }
 
-    /** {@return why there is no peer, as {@link AddressVector#insert} would have thrown it; empty where there is one} */
+    /** {@return the exception that {@link AddressVector#insert} would have thrown; empty if there is a peer} */
     public Optional<RuntimeException> failure() {
         return Optional.ofNullable(failure);
     }

@@ -1,8 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.OperationFlag;
-import java.util.stream.Stream;
-import java.util.Set;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionOrder;
@@ -10,42 +7,46 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.MismatchReport;
-import io.ofi4j.internal.observe.LeakReport;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.NativeLibrary;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * The libfabric of this process: loaded once, never unloaded. Any thread may call anything here.
+ * The libfabric of this process: loaded once, never unloaded. Any thread may call any method. Methods throw FabricException if
+ * libfabric reports an error.
  *
- * <p>Loading makes the process safe for the JVM first: libraries that come with libfabric, and some of its providers,
- * replace the signal handlers that HotSpot lives on; here they stay in force. The registration cache's memory monitor is
- * set to {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} says otherwise.
+ * <p>Loading makes the process safe for the JVM first. Libraries that come with libfabric, and some of its providers, replace
+ * signal handlers that HotSpot needs; ofi4j keeps HotSpot's in force. It sets the registration cache's memory monitor to
+ * {@code disabled} unless the environment variable {@code FI_MR_CACHE_MONITOR} is set.
  *
- * <p>The library is looked for as {@code libfabric.so.1} where the dynamic linker looks, then in a few usual places. The
- * system property {@code io.ofi4j.library} names another file.
+ * <p>The dynamic linker searches for {@code libfabric.so.1}; a few usual places come next. The system property
+ * {@code io.ofi4j.library} names another file.
  */
 public final class Libfabric {
-    /** The newest interface that this library was written for. */
+    /** The newest interface that ofi4j was written for. */
     private static final Version NEWEST_API = new Version(2, 1);
 
-    /** What this library does for every provider that demands it. */
+    /** The mode bits that ofi4j meets for every provider. */
     private static final long HANDLED_MODES = FabricConstants.FI_CONTEXT | FabricConstants.FI_CONTEXT2
             | FabricConstants.FI_RX_CQ_DATA;
 
@@ -56,10 +57,10 @@ public final class Libfabric {
     }
 
     /**
-     * {@return the library, loaded if it was not}
+     * {@return the library, loaded on the first call}
      *
-     * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
-     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
+     * @throws LibfabricNotFoundException if it is not found; the message names the searched places and the package to install
+     * @throws IllegalCallerException if the JVM refuses native access; the message names the option to set
      */
     public static Libfabric load() {
         loadNative(Map.of());
@@ -68,19 +69,16 @@ public final class Libfabric {
     }
 
     /**
-     * Loads the library with variables of its environment set; Java cannot change them later, since libfabric reads them
-     * once. {@link #parameters} lists those there are.
+     * As {@link #load()}, with environment variables set first. libfabric reads them once, so they cannot be changed later.
+     * {@link #parameters} lists them.
      *
-     * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace what is set
-     * @return the library
-     * @throws IllegalStateException if the library was loaded already, so that the variables would be ignored
-     * @throws LibfabricNotFoundException if it is nowhere; the message names the places and the package
-     * @throws IllegalCallerException if the JVM refuses native access; the message names its option
+     * @param environment names and values, such as {@code FI_LOG_LEVEL} and {@code warn}; they replace those that are set
+     * @throws IllegalStateException if the library is loaded already, so that the variables would be ignored
      */
     public static Libfabric load(Map<String, String> environment) {
         if (!loadNative(Map.copyOf(environment))) {
             throw new IllegalStateException("libfabric is loaded already and has read its environment: call "
-                    + "Libfabric.load(environment) before anything else of this library");
+                    + "Libfabric.load(environment) before any other method of ofi4j");
         }
         Quirks.requireKnownNames();
         return Holder.INSTANCE;
@@ -98,18 +96,16 @@ public final class Libfabric {
         static final Libfabric INSTANCE = new Libfabric(Version.of(FabricCalls.fi_version()));
     }
 
-    /** {@return the version of the library that was loaded; fi_version, fi_fabric(3)} */
+    /** {@return the version of the loaded library; fi_version, fi_fabric(3)} */
     public Version version() {
         return version;
     }
 
     /**
-     * {@return what matches the hints, the best first by libfabric's judgement; fi_getinfo(3)}
+     * {@return the infos that match the hints, libfabric's preference first; fi_getinfo(3)}
      *
-     * @param hints what is asked for
-     * @throws NoProviderException if nothing matches; the message says what there is instead
-     * @throws FabricException if libfabric reports another error
-     * @throws UnsupportedOperationException if this libfabric is too old for a capability that is asked for
+     * @throws NoProviderException if nothing matches; the message names what is available instead
+     * @throws UnsupportedOperationException if this libfabric is too old for a requested capability
      */
     public List<FabricInfo> info(FabricHints hints) {
         FabricCalls.Found found = find(hints);
@@ -123,11 +119,7 @@ public final class Libfabric {
         return infos;
     }
 
-    /**
-     * {@return what matches the hints, or nothing}
-     *
-     * @param hints what is asked for
-     */
+    /** {@return the infos that match the hints, possibly none} */
     List<FabricInfo> infoOrNothing(FabricHints hints) {
         return infos(find(hints), hints);
     }
@@ -135,7 +127,7 @@ public final class Libfabric {
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
     private List<FabricInfo> infos(FabricCalls.Found found, FabricHints hints) {
         return found.infos().stream().map(handle -> (FabricInfo) new FoundInfo(handle, version))
-                .filter(info -> !DataReceiveCount.isLacking(info)) // the mode is promised for those that get receives
+                .filter(info -> !DataReceiveCount.isLacking(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
                 .filter(info -> (bits(hints.operationFlags()) & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
@@ -184,7 +176,7 @@ public final class Libfabric {
         return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API;
     }
 
-    /** {@return the names of the providers that can be used on this machine} */
+    /** {@return the names of the providers that this machine can use} */
     public List<String> providers() {
         FabricHints any = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
         return infoOrNothing(any).stream().map(FabricInfo::provider).distinct().toList();
@@ -197,21 +189,15 @@ public final class Libfabric {
     }
 
     /**
-     * {@return those of the signals SIGILL, SIGBUS, SIGFPE and SIGSEGV whose handler is no longer the one that the JVM had when
-     * this library was loaded} The JVM lives on them: where SIGSEGV is another's, the next null check in compiled code ends the
-     * process. What libfabric replaces is restored here, so that any that are named are somebody else's.
+     * {@return the signals among SIGILL, SIGBUS, SIGFPE and SIGSEGV whose handler is no longer the JVM's} The JVM depends on them:
+     * with another handler for SIGSEGV, the next null check in compiled code ends the process. ofi4j restores those that libfabric
+     * replaces, so other native code replaced the ones named here.
      */
     public List<String> replacedSignalHandlers() {
         return SignalGuard.replacedHandlers();
     }
 
-    /**
-     * Opens a fabric; fi_fabric(3).
-     *
-     * @param info whose fabric
-     * @return the fabric, to be closed by the caller
-     * @throws FabricException if the provider refuses
-     */
+    /** Opens the fabric of an info; fi_fabric(3). The caller closes it. */
     public Fabric openFabric(FabricInfo info) {
         Opened out = FabricCalls.fi_fabric(FoundInfo.of(info).handle(), info.provider());
         Status.check(out.status(), "fi_fabric", info.provider());

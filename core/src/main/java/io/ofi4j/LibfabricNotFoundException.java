@@ -1,6 +1,6 @@
 package io.ofi4j;
 
-/** libfabric cannot be loaded. The message names every place that was tried and the package to install. */
+/** libfabric cannot be loaded. The message names the searched places and the package to install. */
 public final class LibfabricNotFoundException extends FabricException {
     private static final long serialVersionUID = 1L;
 

@@ -1,11 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 
-/**
- * A raw key that the provider has turned into one for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}.
- */
+/** A raw key that the provider mapped to a key for operations; fi_mr_map_raw, fi_mr(3). Made by {@link Domain#mapRawKey}. */
 public final class MappedKey implements AutoCloseable {
     private final Domain domain;
     private final RemoteRegion remote;
@@ -22,16 +20,16 @@ public final class MappedKey implements AutoCloseable {
         return new MappedKey(domain, key.withKey(mapped.key()));
     }
 
-    /** {@return what reads and writes are aimed at, until this is closed; of use to this domain only} */
+    /** {@return the target of reads and writes, until this is closed; valid in this domain only} */
     public RemoteRegion remote() {
         return remote;
     }
 
     /**
-     * Gives the key back; fi_mr_unmap_key. Operations with it must have completed.
+     * Gives the key back; fi_mr_unmap_key. Operations that use it must have completed. The key counts as given back even if
+     * libfabric reports an error.
      *
      * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
-     * @throws FabricException if libfabric reports an error; the key counts as given back all the same
      */
     @Override
     public void close() {

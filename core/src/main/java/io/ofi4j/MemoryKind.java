@@ -4,12 +4,12 @@ import java.lang.foreign.MemorySegment;
 
 /** Where the bytes of a memory region are. */
 public enum MemoryKind {
-    /** In memory that vanishes with the process. */
+    /** In memory that ends with the process. */
     ANONYMOUS,
     /** In a file that is mapped into memory; {@link MemoryRegion#force()} makes them durable. */
     FILE;
 
-    /** Of memory that this library did not make. */
+    /** The kind of memory that ofi4j did not allocate. */
     static MemoryKind of(MemorySegment memory) {
         return memory.isMapped() ? FILE : ANONYMOUS;
     }

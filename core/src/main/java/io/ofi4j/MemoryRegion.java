@@ -1,13 +1,13 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -15,26 +15,27 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Registered off-heap memory, which providers read and write; fi_mr(3). Made by {@link Domain#allocate} or
- * {@link Domain#register(MemorySegment, Access...) Domain.register} or {@link Domain#map Domain.map}. Which demands the provider
- * makes of registrations does not matter to the caller. Threads: as the domain's {@link ThreadingModel} says, but for the memory
- * itself, which any thread may touch.
+ * Registered off-heap memory that providers read and write; fi_mr(3). Made by {@link Domain#allocate},
+ * {@link Domain#register(MemorySegment, Access...) Domain.register} and {@link Domain#map Domain.map}, which meet the provider's
+ * demands for registration. Any thread may touch the memory itself. Methods that make a C call throw IllegalStateException once
+ * this is closed, WrongThreadException where the domain's {@link ThreadingModel} gives it to another thread, and FabricException if
+ * libfabric reports an error.
  *
- * <p><b>Closing</b> with operations in flight is safe: from then on new ones are refused, and the memory is deregistered
- * and, if it was allocated here, freed when the last one has completed or its endpoint was closed. What peers had begun may go
- * on: software providers look at a region's key when a transfer begins. So memory of this library's that peers may use keeps its
- * addresses, without their pages, in a quarantine: the latest 1 GiB and 4,096 regions of a domain, until its last endpoint is closed.
- * Memory of the application's must be kept as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine.
+ * <p><b>Closing</b> with operations in flight is safe. New operations are refused at once. The memory is deregistered, and freed if
+ * it was allocated here, when the last operation has completed or its endpoint was closed. A peer's operation may still go on after
+ * that, because software providers check a region's key when a transfer begins. Memory that ofi4j allocated and peers may use
+ * therefore keeps its addresses, without pages, in a quarantine: the latest 1 GiB and 4,096 regions of a domain, until its last
+ * endpoint is closed. Keep memory of your own as long. {@code shm} of libfabric 2.x may honour the key of a region in quarantine.
  *
- * <p>Memory that JDK code uses while the region is closed, such as a channel that writes it, is freed after that: with the next
- * progress that a queue of the domain makes, or when the next region is closed. What is read of a file's then may be zeros.
+ * <p>Memory in use by JDK code while the region is closed, such as a channel that writes it, is freed with the next progress on a
+ * queue of the domain, or with the next close of a region. Bytes of a file that are read in that time may be zeros.
  */
 public final class MemoryRegion implements AutoCloseable {
     static final int OPEN = 0;
     private static final int CLOSING = 1;
     private static final int CLOSED = 2;
 
-    /** Of a region of several segments, so that every range is out of its bounds. */
+    /** The length of a region of several segments: every range is out of bounds. */
     private static final long NOT_ADDRESSABLE = -1;
 
     final Domain domain;
@@ -44,28 +45,28 @@ public final class MemoryRegion implements AutoCloseable {
     long descriptor;
     final long accessBits;
     final RegionBinding demands;
-    /** Written by the domain's thread or under its monitor, as is what follows. */
+    /** Written by the domain's thread or under its monitor, as are the fields below. */
     int state = OPEN;
-    /** The rights of {@link #accessBits} while it is open, then none; read by posting threads inside a queue's guard. */
+    /** Equal to {@link #accessBits} while open, then 0; read by posting threads inside a queue's guard. */
     long rights;
 
     private final Handle handle;
     private final MemorySegment memory;
-    /** Of the caller's memory, whose arena the caller may close; null where the memory is this region's own. */
+    /** The scope of the caller's memory, which the caller may close; null for memory allocated here. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
     private final MemoryKind kind;
-    /** What this is a part of, or null. */
+    /** The region of several segments that this is a part of, or null. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
-    /** Of what peers write, or null. */
+    /** Counts writes by peers, or null. */
     private final Counter counter;
     private boolean deregistered;
-    /** What fi_close gave. */
+    /** The result of fi_close. */
     private int closeStatus;
     private volatile RemoteRegion remote;
 
-    /** By {@link MemoryRegions}. */
+    /** Called by {@link MemoryRegions}. */
     MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
             int number) {
         boolean several = attributes.segments().size() > 1;
@@ -88,7 +89,7 @@ public final class MemoryRegion implements AutoCloseable {
                 : List.of(this);
     }
 
-    /** One segment of several. */
+    /** A part: one segment of several. */
     private MemoryRegion(MemoryRegion whole, MemorySegment memory) {
         this.domain = whole.domain;
         this.number = whole.number;
@@ -107,7 +108,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.parts = List.of(this);
     }
 
-    /** It can be used now. */
+    /** Sets the results of registration; from now on the region can be used. */
     void usable(long itsDescriptor, RemoteRegion there) {
         parts.forEach(part -> part.descriptor = itsDescriptor);
         descriptor = itsDescriptor;
@@ -115,7 +116,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return the memory; it throws on use after the region was closed, if it was allocated here}
+     * {@return the memory; if ofi4j allocated it, access throws after the region is closed}
      *
      * @throws IllegalStateException if there are several segments, or a file's mapping was closed
      */
@@ -129,14 +130,14 @@ public final class MemoryRegion implements AutoCloseable {
         return memory;
     }
 
-    /** {@return the memory, segment by segment} */
+    /** {@return the segments of the memory} */
     public List<MemorySegment> segments() {
         return parts.stream().map(part -> part.memory).toList();
     }
 
     /**
-     * {@return what operations address: a region for each segment} A region of one segment is its own only part. The parts of
-     * one of several share its descriptor and its life: closing one closes all. An operation cannot reach from one to the next.
+     * {@return a region for each segment, for use in operations} The only part of a region of one segment is itself. Parts share
+     * one descriptor, and closing one closes all. One operation cannot span two parts.
      */
     public List<MemoryRegion> parts() {
         return parts;
@@ -150,7 +151,7 @@ public final class MemoryRegion implements AutoCloseable {
         return new IllegalStateException(this + " has " + parts.size() + " segments: use one of its parts()");
     }
 
-    /** {@return how many bytes it has, all segments together} */
+    /** {@return the number of bytes, of all segments together} */
     public long length() {
         return memory == null ? segments().stream().mapToLong(MemorySegment::byteSize).sum() : length;
     }
@@ -160,16 +161,16 @@ public final class MemoryRegion implements AutoCloseable {
         return kind;
     }
 
-    /** {@return what it may be used for} */
+    /** {@return the operations that it may be used for} */
     public Set<Access> access() {
         return Access.setOf(accessBits);
     }
 
     /**
-     * {@return what peers need to reach it: to be sent to those that may}
+     * {@return the address and key that peers need; send it only to peers that may use the region}
      *
-     * @throws IllegalStateException if the provider ties regions to endpoints, and this one's is not enabled yet
-     * @throws UnsupportedOperationException if the provider has raw keys; see {@link #rawKey}
+     * @throws IllegalStateException if the provider ties regions to endpoints, and this region's endpoint is not enabled yet
+     * @throws UnsupportedOperationException if the provider has raw keys; use {@link #rawKey}
      */
     public RemoteRegion remote() {
         RemoteRegion there = whole == null ? remote : whole.remote;
@@ -180,13 +181,10 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * {@return what peers need to reach it, for {@link Domain#mapRawKey}; fi_mr_raw_attr} Only where the provider's
-     * {@link MemoryRegionMode} has RAW is this needed.
+     * {@return the address and raw key that peers pass to {@link Domain#mapRawKey}; fi_mr_raw_attr} Needed only where the
+     * provider's {@link MemoryRegionMode} has RAW.
      *
      * @throws UnsupportedOperationException if the provider has no raw keys
-     * @throws IllegalStateException if this region is closed
-     * @throws FabricException if libfabric reports an error
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public RawKey rawKey() {
         synchronized (domain) {
@@ -198,28 +196,15 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Tells the provider that other pages of memory may be behind the region now; fi_mr_refresh.
+     * Tells the provider that the pages behind the region may have changed; fi_mr_refresh.
      *
      * @throws UnsupportedOperationException if the provider does not offer it
-     * @throws IllegalStateException if this region or the memory's arena is closed
-     * @throws FabricException if libfabric reports an error
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
      */
     public void refresh() {
         refresh(segments());
     }
 
-    /**
-     * Tells the provider that other pages of memory may be behind part of the region now; fi_mr_refresh.
-     *
-     * @param offset where in it
-     * @param bytes how many
-     * @throws IndexOutOfBoundsException if they are not all inside
-     * @throws UnsupportedOperationException if the provider does not offer it
-     * @throws IllegalStateException if this region or the memory's arena is closed, or there are several segments
-     * @throws FabricException if libfabric reports an error
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
-     */
+    /** As {@link #refresh()}, for this range, in bytes. */
     public void refresh(long offset, long bytes) {
         refresh(List.of(segment().asSlice(offset, bytes)));
     }
@@ -235,34 +220,23 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Makes what is in the memory durable in its file; {@link MemorySegment#force}. What peers have written must have arrived.
+     * Makes the contents durable in their file; {@link MemorySegment#force}. Writes by peers must have arrived.
      *
-     * @throws UnsupportedOperationException if it is not a file's
-     * @throws IllegalStateException if this region is closed
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
+     * @throws UnsupportedOperationException if the memory is not mapped from a file
      */
     public void force() {
         parts.forEach(part -> part.force(0, part.length));
     }
 
-    /**
-     * Makes part of what is in the memory durable in its file; {@link MemorySegment#force}.
-     *
-     * @param offset where in it
-     * @param bytes how many
-     * @throws IndexOutOfBoundsException if they are not all inside
-     * @throws UnsupportedOperationException if it is not a file's
-     * @throws IllegalStateException if this region is closed, or there are several segments
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
-     */
+    /** As {@link #force()}, for this range, in bytes. */
     public void force(long offset, long bytes) {
         if (kind != MemoryKind.FILE) {
-            throw new UnsupportedOperationException(this + " is not a file's: map one with Domain.map");
+            throw new UnsupportedOperationException(this + " is not mapped from a file: map one with Domain.map");
         }
         MemorySegment range = segment().asSlice(offset, bytes);
         requireOpenNow();
         range.force(); // may take long: not under the monitor
-        requireOpenNow(); // or the file may have been let go before it was written
+        requireOpenNow(); // a close meanwhile may have dropped the pages before they were written
     }
 
     private void requireOpenNow() {
@@ -278,26 +252,20 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    /**
-     * {@return how many operations on it are in flight}
-     *
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
-     */
+    /** {@return the number of its operations in flight} */
     public int operationsInFlight() {
         domain.checkThread();
         return domain.queues.inFlight(this);
     }
 
-    /** {@return whether it takes operations} */
+    /** {@return whether it accepts operations} */
     public boolean isOpen() {
         return state == OPEN;
     }
 
     /**
-     * Refuses new operations, and deregisters the memory when none is in flight any more; fi_close. Returns at once.
-     *
-     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
-     * @throws FabricException if libfabric reports an error; the region counts as closed all the same
+     * Refuses new operations, and deregisters the memory when none is in flight; fi_close. Returns at once. The region counts as
+     * closed even if libfabric reports an error.
      */
     @Override
     public void close() {
@@ -320,7 +288,6 @@ public final class MemoryRegion implements AutoCloseable {
         Status.check(closeStatus, "fi_close(memory region)", handle.provider());
     }
 
-    /** No longer open. */
     private void become(int newState) {
         take(newState);
         parts.forEach(part -> part.take(newState));
@@ -331,28 +298,26 @@ public final class MemoryRegion implements AutoCloseable {
         rights = 0;
     }
 
-    /** Before its endpoint is closed, which must not outlive it: deregisters it, whatever is in flight. */
+    /** Deregisters the region before its endpoint closes, even with operations in flight. */
     void leaveEndpoint() {
         if (state == OPEN) {
             become(CLOSING);
             domain.regions.finishLater(this);
         }
-        deregistered = FidOps.fi_close(handle) == 0; // if not, it is tried again after the endpoint
+        deregistered = FidOps.fi_close(handle) == 0; // if not, finish() tries again after the endpoint
     }
 
     /**
-     * Closes the region and waits until it is deregistered. Somebody else must poll the queues meanwhile.
+     * Closes the region and waits until it is deregistered. Another thread must poll the queues meanwhile.
      *
-     * @param deadline how long at most
+     * @param deadline the longest wait
      * @throws FabricTimeoutException if operations are still in flight then; the region is deregistered after them
-     * @throws WrongThreadException if the threading model gives this region's domain to another thread
-     * @throws FabricException if libfabric reports an error; the region counts as closed all the same
      */
     public void close(Duration deadline) {
         close();
         if (!Waiting.YIELD.tryUntil(this::isFinished, deadline)) {
             throw new FabricTimeoutException("closing " + this, deadline,
-                    "Operations on it are still in flight: " + "poll their completion queue, or close their endpoint.");
+                    "Operations on it are still in flight: poll their completion queue, or close their endpoint.");
         }
         checkClosed();
     }
@@ -367,11 +332,7 @@ public final class MemoryRegion implements AutoCloseable {
         }
     }
 
-    /**
-     * Called under the domain's monitor once nothing is in flight.
-     *
-     * @return what fi_close gave
-     */
+    /** Called under the domain's monitor once nothing is in flight. Returns the result of fi_close. */
     int finish() {
         become(CLOSED);
         domain.forget(this);
@@ -382,7 +343,7 @@ public final class MemoryRegion implements AutoCloseable {
         if (counter != null) {
             counter.unbind(this);
         }
-        if (arena != null && closeStatus == 0) { // memory that may still be registered is better lost than freed
+        if (arena != null && closeStatus == 0) { // memory that may still be registered must not be freed
             free();
         }
         return closeStatus;

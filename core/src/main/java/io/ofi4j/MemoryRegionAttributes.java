@@ -10,12 +10,12 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * What is to be registered, and how; {@code struct fi_mr_attr}, fi_mr(3). Immutable: every method returns a copy. Without more
- * being said, the key is chosen at random. For {@link Domain#register(MemoryRegionAttributes)}.
- *
- * <p>libfabric reserves the field {@code offset} and demands that it is 0, so it is not here: register a slice instead.
+ * What to register, and how; {@code struct fi_mr_attr}, fi_mr(3), for {@link Domain#register(MemoryRegionAttributes)}. Immutable:
+ * each method returns a changed copy. The default key is random. The field {@code offset} is left out because libfabric requires it
+ * to be 0: register a slice instead.
  */
 public final class MemoryRegionAttributes implements Cloneable {
     private final List<MemorySegment> segments;
@@ -29,13 +29,7 @@ public final class MemoryRegionAttributes implements Cloneable {
         this.segments = segments;
     }
 
-    /**
-     * {@return attributes of a region of this memory}
-     *
-     * @param segments off-heap memory; several segments make one region with one descriptor, as many as
-     *        {@link DomainAttributes#memoryRegionIovLimit} says, for local use; see {@link MemoryRegion#parts}
-     * @throws IllegalArgumentException if there is none
-     */
+    /** As {@link #of(List)}. */
     public static MemoryRegionAttributes of(MemorySegment... segments) {
         return of(List.of(segments));
     }
@@ -43,9 +37,8 @@ public final class MemoryRegionAttributes implements Cloneable {
     /**
      * {@return attributes of a region of this memory}
      *
-     * @param segments off-heap memory; several segments make one region with one descriptor, as many as
-     *        {@link DomainAttributes#memoryRegionIovLimit} says, for local use; see {@link MemoryRegion#parts}
-     * @throws IllegalArgumentException if there is none
+     * @param segments off-heap memory, at least one segment. Several segments, up to {@link DomainAttributes#memoryRegionIovLimit},
+     *         make one region with one descriptor for local use; see {@link MemoryRegion#parts}
      */
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
         if (segments.isEmpty()) {
@@ -54,77 +47,54 @@ public final class MemoryRegionAttributes implements Cloneable {
         return new MemoryRegionAttributes(List.copyOf(segments));
     }
 
-    /**
-     * {@return a copy that grants these rights, and no longer others}
-     *
-     * @param rights what the region may be used for, at least one
-     */
+    /** {@return a copy that grants exactly these rights, at least one} */
     public MemoryRegionAttributes access(Access... rights) {
-        MemoryRegionAttributes copy = copy();
         Set<Access> set = EnumSet.noneOf(Access.class);
         set.addAll(List.of(rights));
-        copy.access = set;
-        return copy;
+        return with(copy -> copy.access = set);
     }
 
     /**
-     * {@return a copy that asks for this key, where the provider leaves keys to the application} Whoever can guess it can use
-     * the region as its rights say.
-     *
-     * @param key as many bytes as {@link DomainAttributes#keySize} says
-     * @throws IllegalArgumentException if it is -1, which libfabric uses for no key (FI_KEY_NOTAVAIL)
+     * {@return a copy that asks for this key, where the provider leaves keys to the application} A peer that guesses it can use the
+     * region. It has up to {@link DomainAttributes#keySize} bytes, and is not -1, libfabric's value for no key (FI_KEY_NOTAVAIL).
      */
     public MemoryRegionAttributes requestedKey(long key) {
         if (key == Registration.NO_KEY) {
-            throw new IllegalArgumentException("-1 stands for no key (FI_KEY_NOTAVAIL): choose another");
+            throw new IllegalArgumentException("-1 stands for no key (FI_KEY_NOTAVAIL): choose another key");
         }
-        MemoryRegionAttributes copy = copy();
-        copy.requestedKey = OptionalLong.of(key);
-        return copy;
+        return with(copy -> copy.requestedKey = OptionalLong.of(key));
     }
 
-    /** {@return a copy whose key is chosen at random, or by the provider; so it is where nothing is said} */
+    /** {@return a copy with a random key, or the provider's; the default} */
     public MemoryRegionAttributes randomKey() {
-        MemoryRegionAttributes copy = copy();
-        copy.requestedKey = OptionalLong.empty();
-        return copy;
+        return with(copy -> copy.requestedKey = OptionalLong.empty());
     }
 
     /**
-     * {@return a copy for persistent memory, whose writes {@link OperationFlag#COMMIT_COMPLETE} makes durable; FI_RMA_PMEM}
-     * Needs {@link Capability#RMA_PMEM}.
+     * {@return a copy for persistent memory, whose writes {@link OperationFlag#COMMIT_COMPLETE} makes durable; FI_RMA_PMEM} Needs
+     * {@link Capability#RMA_PMEM}.
      */
     public MemoryRegionAttributes persistent() {
-        MemoryRegionAttributes copy = copy();
-        copy.persistent = true;
-        return copy;
+        return with(copy -> copy.persistent = true);
     }
 
     /**
-     * {@return a copy that names the endpoint which the region belongs to, where the provider demands one (FI_MR_ENDPOINT)}
-     * Where nothing is said that is the endpoint of the domain which was enabled first, or will be. Other providers do not care.
-     *
-     * @param owner an endpoint of the same domain
+     * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands one (FI_MR_ENDPOINT)}
+     * The default is the domain's first enabled endpoint. Other providers ignore it.
      */
     public MemoryRegionAttributes endpoint(Endpoint owner) {
-        MemoryRegionAttributes copy = copy();
-        copy.endpoint = Objects.requireNonNull(owner);
-        return copy;
+        return with(copy -> copy.endpoint = Objects.requireNonNull(owner));
     }
 
     /**
-     * {@return a copy whose memory's writes by peers a counter counts; fi_mr_bind with FI_REMOTE_WRITE} Of the software
-     * providers only {@code sockets} has that.
-     *
-     * @param openCounter a counter of the same domain, to be closed after the region
+     * {@return a copy with a counter of peers' writes; fi_mr_bind with FI_REMOTE_WRITE} Of the software providers only
+     * {@code sockets} offers it. The counter belongs to the same domain, and is closed after the region.
      */
     public MemoryRegionAttributes countedBy(Counter openCounter) {
-        MemoryRegionAttributes copy = copy();
-        copy.counter = Objects.requireNonNull(openCounter);
-        return copy;
+        return with(copy -> copy.counter = Objects.requireNonNull(openCounter));
     }
 
-    /** {@return the counter of writes by peers, or nothing} */
+    /** {@return the counter of peers' writes, if there is one} */
     public Optional<Counter> counter() {
         return Optional.ofNullable(counter);
     }
@@ -134,12 +104,12 @@ public final class MemoryRegionAttributes implements Cloneable {
         return segments;
     }
 
-    /** {@return the rights that are granted} */
+    /** {@return the granted rights} */
     public Set<Access> access() {
         return access.isEmpty() ? Set.of() : EnumSet.copyOf(access);
     }
 
-    /** {@return the key that is asked for; empty where it is random} */
+    /** {@return the requested key; empty if it is random} */
     public OptionalLong requestedKey() {
         return requestedKey;
     }
@@ -149,20 +119,22 @@ public final class MemoryRegionAttributes implements Cloneable {
         return persistent;
     }
 
-    /** {@return the endpoint that was named} */
+    /** {@return the named endpoint, if there is one} */
     public Optional<Endpoint> endpoint() {
         return Optional.ofNullable(endpoint);
     }
 
-    /** Without the key, which is a secret. */
+    /** Leaves out the key, which is a secret. */
     @Override
     public String toString() {
         return "MemoryRegionAttributes[" + segments.size() + " segments, access=" + access + "]";
     }
 
-    private MemoryRegionAttributes copy() {
+    private MemoryRegionAttributes with(Consumer<MemoryRegionAttributes> change) {
         try {
-            return (MemoryRegionAttributes) clone();
+            MemoryRegionAttributes copy = (MemoryRegionAttributes) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

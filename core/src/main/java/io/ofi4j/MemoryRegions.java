@@ -7,7 +7,7 @@ import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Opens regions, and gives back what was taken for one where that fails. */
+/** Opens regions, and releases their memory and handle if that fails. */
 final class MemoryRegions {
     private MemoryRegions() {
     }
@@ -20,7 +20,7 @@ final class MemoryRegions {
         return own(domain, memory, arena, MemoryKind.ANONYMOUS, access, number);
     }
 
-    /** Takes over memory, which is freed where registering fails. */
+    /** Takes ownership of the memory, which is freed if registration fails. */
     static MemoryRegion own(Domain domain, MemorySegment memory, Arena arena, MemoryKind kind, Access[] access,
             int number) {
         return open(domain, MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena, kind,

@@ -6,25 +6,25 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.DataReceiveCount;
-import io.ofi4j.internal.quirks.VectorView;
-import io.ofi4j.internal.quirks.QueueView;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.EndpointView;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.ffi.RmaOps;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.VectorView;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * An endpoint as its provider has it: bound and enabled in one go, and closed once, in the ways that no provider ends the JVM at;
- * fi_endpoint(3). Its state is the endpoint's, and used under that one's monitor.
+ * The native endpoint: bound and enabled in one step, and closed once, in ways that are safe with every provider; fi_endpoint(3).
+ * Its state is guarded by the monitor of its {@link Endpoint}.
  */
 final class NativeEndpoint implements EndpointView {
     private final Endpoint endpoint;
@@ -33,14 +33,14 @@ final class NativeEndpoint implements EndpointView {
     private final FabricInfo info;
     private final EndpointBindings bindings;
     private final ChosenAddress chosen;
-    /** How many receives it posts for peers' writes with data. */
+    /** The number of receives posted for peers' writes with data. */
     private final int receives;
     private EndpointAddress address;
-    /** Whether the provider knows a vector of this endpoint. */
+    /** Whether the provider has bound a vector to it. */
     private boolean hasVector;
     private Handle writeCounter;
     private boolean enabled;
-    /** Whether its provider's quirks know of it. */
+    /** Whether the quirks of its provider were told that it is enabled. */
     private boolean isKnown;
     private boolean closed;
 
@@ -69,7 +69,6 @@ final class NativeEndpoint implements EndpointView {
         return bindings.queues().stream().map(CompletionQueue::view).toList();
     }
 
-    /** @throws IllegalStateException if it has an address already */
     void choose(EndpointAddress wanted) {
         if (enabled) {
             throw new IllegalStateException(endpoint + " is enabled, and has its address: choose one before");
@@ -81,18 +80,14 @@ final class NativeEndpoint implements EndpointView {
         return enabled;
     }
 
-    /** @throws IllegalStateException if the provider has closed it while the endpoint is open, since its connection has ended */
+    /** @throws IllegalStateException if the provider closed it because its connection has ended */
     void requireThere() {
         if (closed) {
             throw new IllegalStateException(endpoint + " has lost its connection: open another");
         }
     }
 
-    /**
-     * Tells the provider what is bound, and enables it.
-     *
-     * @throws IllegalStateException if something is not bound, or what is bound does not go together
-     */
+    /** Binds everything to the native endpoint, and enables it. */
     void enable() {
         bindings.requireComplete();
         if (enabled) {
@@ -103,7 +98,7 @@ final class NativeEndpoint implements EndpointView {
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
                 () -> bindings.counters.undisturbed(this::bindAndEnable));
         if (bindings.isOfConnection()) {
-            return; // it gets its address as it is connected
+            return; // it gets its address with its connection
         }
         address = nativeAddress();
         endpoint.quirks.enabled(this);
@@ -127,10 +122,7 @@ final class NativeEndpoint implements EndpointView {
         bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
     }
 
-    /**
-     * In one go: insertions and texts of errors may visit every endpoint that is bound, and some providers end the process at one that
-     * is not enabled.
-     */
+    /** In one step: insertions and error texts may visit every bound endpoint, and some providers crash at one that is not enabled. */
     private void bindAndEnable() {
         bindAll();
         int status = -Errno.EIO;
@@ -138,7 +130,7 @@ final class NativeEndpoint implements EndpointView {
             status = endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
                     () -> FidOps.fi_enable(handle));
         } finally {
-            if (status < 0 && hasVector) { // before the queue is polled, which may look for what the endpoint did not get
+            if (status < 0 && hasVector) { // before the next poll, which would use what the endpoint lacks
                 closed = true;
                 closeBound();
                 closeWriteCounter();
@@ -161,7 +153,7 @@ final class NativeEndpoint implements EndpointView {
             bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
             hasVector = true;
         }
-        // some take the first for whether there are descriptors, and where it has none add the process's standard input
+        // the first decides for some providers whether there are descriptors; without one they add standard input
         List<CompletionQueue> queues = bindings.queues().stream()
                 .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
         for (CompletionQueue queue : queues) {
@@ -209,7 +201,7 @@ final class NativeEndpoint implements EndpointView {
         return EndpointAddress.of(name.address(), info.addressFormat());
     }
 
-    /** The transfers of this endpoint, through its own handle or an alias'. */
+    /** The RMA calls of this endpoint, through its own handle or an alias'. */
     RmaOps rmaOps(Handle through) {
         return new RmaOps(through, endpoint.quirks.has(Fact.CRITICAL_POSTS));
     }
@@ -221,7 +213,7 @@ final class NativeEndpoint implements EndpointView {
                 return 0;
             }
             if (enabled && bindings.isOfConnection()) {
-                CmOps.Name name = CmOps.fi_getname(handle); // it can still be asked for when it cannot be learned any more
+                CmOps.Name name = CmOps.fi_getname(handle); // address() works after the close
                 address = name.status() == 0 ? addressOf(name) : address;
             }
             closed = true;
@@ -255,7 +247,7 @@ final class NativeEndpoint implements EndpointView {
     @Override
     public void closeNow() {
         domain.closes.due(this, () -> {
-            FidOps.fi_close(handle); // nobody is there any more to tell of a failure
+            FidOps.fi_close(handle); // no caller is left to report a failure to
             closeWriteCounter();
             endpoint.quirks.closed(this);
         });
@@ -284,11 +276,14 @@ final class NativeEndpoint implements EndpointView {
         }
     }
 
-    /** While nobody makes progress: some providers do while they close an endpoint, and meet what is gone of it already. */
+    /**
+     * Blocks progress meanwhile: some providers make progress while closing an endpoint, and would reach parts that are freed
+     * already.
+     */
     private int closeUndisturbed() {
         int[] status = new int[1];
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(() -> status[0] = closeBound())); // reading them is progress, too
+                () -> bindings.counters.undisturbed(() -> status[0] = closeBound())); // reading counters makes progress, too
         return status[0];
     }
 

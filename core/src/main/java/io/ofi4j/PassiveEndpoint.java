@@ -5,17 +5,17 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.ListeningSocket;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EpOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -24,12 +24,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Where peers ask for connections; fi_passive_ep, fi_endpoint(3). Opened by {@link Fabric#openPassiveEndpoint}; after
- * {@link #bind} and {@link #listen} its event queue tells of each {@link ConnectionRequest}. Threads: any, as for its event
- * queue.
+ * Listens for connections; fi_passive_ep, fi_endpoint(3). Opened by {@link Fabric#openPassiveEndpoint}. After {@link #bind} and
+ * {@link #listen} its event queue reports each {@link ConnectionRequest}. Any thread may call any method. Methods that make a C
+ * call throw IllegalStateException once this is closed, and FabricException if libfabric reports an error. Setters return this
+ * endpoint.
  */
 public final class PassiveEndpoint implements AutoCloseable {
-    /** The sockets provider looks at the info from threads of its own as long as the endpoint is open. */
+    /** Keeps infos alive: threads of the sockets provider read them as long as the endpoint is open. */
     private static final Set<PassiveEndpoint> OPEN = ConcurrentHashMap.newKeySet();
 
     final Fabric fabric;
@@ -38,7 +39,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final FabricInfo info;
     private final int maximumDataSize;
     private final ChosenAddress chosen;
-    /** Whether the provider looks into it after its close, so that it is freed with the fabric. */
+    /** Whether the provider uses it after its close, so that it is freed with the fabric. */
     private final boolean staysAfterClose;
     private final Set<ConnectionRequest> requests = new LinkedHashSet<>();
     private EventQueue queue;
@@ -63,29 +64,26 @@ public final class PassiveEndpoint implements AutoCloseable {
         return endpoint;
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the info that it was opened with} */
     public FabricInfo info() {
         return info;
     }
 
-    /** {@return how many bytes may go with a rejection; fi_getopt of FI_OPT_CM_DATA_SIZE} */
+    /** {@return the largest data of a rejection, in bytes; fi_getopt of FI_OPT_CM_DATA_SIZE} */
     public int maximumDataSize() {
         return maximumDataSize;
     }
 
     /**
-     * Binds the queue that tells of connection requests; fi_pep_bind.
+     * Binds the queue that reports connection requests; fi_pep_bind.
      *
      * @param events a queue of the same fabric
-     * @return this endpoint
-     * @throws IllegalArgumentException if the queue is another fabric's
-     * @throws IllegalStateException if this endpoint has a queue or is closed, or the queue is closed
-     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if an event queue is bound already
      */
     public synchronized PassiveEndpoint bind(EventQueue events) {
         requireOpen();
         if (events.fabric != fabric) {
-            throw new IllegalArgumentException("what is bound to " + this + " must be of the same fabric");
+            throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
         }
         if (queue != null) {
             throw new IllegalStateException(this + " already has " + queue);
@@ -101,14 +99,10 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Sets how many connections may be pending; fi_control with FI_BACKLOG.
+     * Sets the largest number of pending connections, at least 1, before {@link #listen}; fi_control with FI_BACKLOG.
      *
-     * @param connections how many, at least 1; to be said before {@link #listen}
-     * @return this endpoint
-     * @throws IllegalArgumentException if it is below 1
-     * @throws UnsupportedOperationException if the provider has its own mind about that
-     * @throws IllegalStateException if this endpoint listens or is closed
-     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException if this endpoint listens already
+     * @throws UnsupportedOperationException if the provider does not offer it
      */
     public synchronized PassiveEndpoint backlog(int connections) {
         requireOpen();
@@ -127,14 +121,11 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Chooses where peers shall reach this endpoint, rather than where the hints or the provider put it; fi_setname, fi_cm(3). The
-     * provider is told in {@link #listen}, and {@link #address()} says then what became of it: a port of 0 is one that the system
-     * chooses.
+     * Chooses the address to listen at, instead of the one of the hints or the provider; fi_setname, fi_cm(3). {@link #listen} sets
+     * it; {@link #address()} then has the port that the system chose for port 0.
      *
      * @param address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}
-     * @return this endpoint
-     * @throws IllegalArgumentException if the address is none of the provider's
-     * @throws IllegalStateException if this endpoint listens or is closed
+     * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
      */
     public synchronized PassiveEndpoint address(EndpointAddress address) {
@@ -147,11 +138,9 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Lets peers ask for connections from now on; fi_listen.
+     * Lets peers connect from now on; fi_listen. If the provider refuses, for example an address in use, close this endpoint.
      *
-     * @return this endpoint
-     * @throws IllegalStateException if no event queue is bound, or this endpoint listens or is closed
-     * @throws FabricException if the provider refuses, as an address that somebody else has; close this endpoint then
+     * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
      */
     public synchronized PassiveEndpoint listen() {
         requireOpen();
@@ -167,10 +156,9 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * {@return where peers reach this endpoint: what they connect to; fi_getname, fi_cm(3)}
+     * {@return the address that peers connect to; fi_getname, fi_cm(3)}
      *
-     * @throws IllegalStateException if it does not listen, or is closed
-     * @throws FabricException if the provider does not say
+     * @throws IllegalStateException if it does not listen
      */
     public synchronized EndpointAddress address() {
         requireOpen();
@@ -182,7 +170,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return EndpointAddress.of(name.address());
     }
 
-    /** Takes a request that arrived; rejected at once where this endpoint is closed. */
+    /** Adds a request that arrived; rejects it if this endpoint is closed. */
     boolean admit(ConnectionRequest request) {
         synchronized (this) {
             if (!closed) {
@@ -198,15 +186,15 @@ public final class PassiveEndpoint implements AutoCloseable {
         requests.remove(request);
     }
 
-    /** Rejects a request that is over, while its provider's endpoint is there. */
+    /** Rejects a finished request while its native endpoint exists. */
     void reject(ConnectionRequest request, byte[] reason) {
         forget(request);
         Status.check(CmOps.fi_reject(handle, request.identity(), reason), "fi_reject", info.provider());
     }
 
     /**
-     * Rejects a request that no endpoint could be opened for, or whose endpoint was closed without accepting. Closing that has
-     * ended the connection, and mostly freed what the request was known by.
+     * Rejects a request without an endpoint, or whose endpoint was closed before it accepted. Closing that endpoint ended the
+     * connection, and with most providers freed the request.
      */
     void abandon(ConnectionRequest request, boolean owned) {
         forget(request);
@@ -222,11 +210,10 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Closes the endpoint; fi_close. Requests that are neither accepted nor rejected are rejected. Connections that were
-     * accepted stay.
+     * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close. Accepted connections stay. It
+     * counts as closed even if libfabric reports an error.
      *
-     * @throws IllegalStateException if an endpoint that was opened for a request has neither accepted nor is closed; it is named
-     * @throws FabricException if libfabric reports an error; the endpoint counts as closed all the same
+     * @throws IllegalStateException if an endpoint opened for a request has neither accepted nor is closed; the message names it
      */
     @Override
     public void close() {
@@ -251,7 +238,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return closed;
     }
 
-    /** Whether it was open until now. */
+    /** Returns whether this call closes it. */
     private synchronized boolean closeOnce() {
         if (closed) {
             return false;
@@ -259,7 +246,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         for (ConnectionRequest request : requests) {
             if (request.isTaken()) {
                 throw new IllegalStateException("an endpoint for " + request
-                        + " has neither accepted nor is closed: do so before closing this");
+                        + " has neither accepted nor is closed: close it before this passive endpoint");
             }
         }
         closed = true;
@@ -276,8 +263,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /**
-     * Some providers take up connections that have not said yet what they want, and look into the passive endpoint when they do, be it
-     * freed or not. So it only stops listening now, and is freed with the fabric.
+     * Some providers use the passive endpoint for connections that have not sent their request yet, even after it was freed. So it
+     * only stops listening now, and is freed with the fabric.
      */
     private int retire() {
         ListeningSocket.close(fabric.domainList(), handle, queue.handle(), info);

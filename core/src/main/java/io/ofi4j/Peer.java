@@ -1,19 +1,19 @@
 package io.ofi4j;
 
 /**
- * A peer that was inserted into an address vector: what operations are addressed to. Stands for an {@code fi_addr_t},
- * and is good only for endpoints bound to the same vector.
+ * A peer in an address vector: the target of operations. Stands for an {@code fi_addr_t}, and is valid only for endpoints bound to
+ * the same vector.
  */
 public final class Peer {
-    /** The source of a completion that has none, or none that is in the address vector; FI_ADDR_NOTAVAIL. */
+    /** The source of a completion without a source, or from outside the address vector; FI_ADDR_NOTAVAIL. */
     public static final long ADDRESS_NOT_AVAILABLE = -1;
 
     final AddressVector vector;
     final AddressVector.Entry entry;
     final long fabricAddress;
     /**
-     * What it has in common with the endpoints that may reach it: their {@link Endpoint#realm} is the same object, until
-     * either is gone. Read by posting threads inside a queue's guard.
+     * The same object as the {@link Endpoint#realm} of each endpoint that may reach it, until either is closed or removed. Read by
+     * posting threads inside a queue's guard.
      */
     Object realm;
     boolean removed;
@@ -30,7 +30,7 @@ public final class Peer {
         return fabricAddress;
     }
 
-    /** From now on, whoever enters a queue's guard refuses operations to it. */
+    /** From now on, a thread that enters a queue's guard refuses operations to this peer. */
     synchronized void refuse() {
         removed = true;
         realm = null;

@@ -1,21 +1,21 @@
 package io.ofi4j;
 
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.quirks.Fact;
 
-/** What becomes of an endpoint's operations that the provider does not take over. Used inside the queue's guard. */
+/** Handles operations that the provider does not accept or complete. Used inside the queue's guard. */
 final class PostOutcome {
-    /** What a read's completion says. */
+    /** The flags of a read's completion. */
     private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
     private final TransferChecks checks;
     private final CompletionQueue queue;
-    /** Of operations without flags of their own. */
+    /** For operations without flags of their own. */
     private final long defaultFlags;
-    /** Whether a write of no bytes that is to be delivered never completes. */
+    /** Whether a write of no bytes with DELIVERY_COMPLETE never completes. */
     private final boolean emptyDeliveriesHang;
 
     PostOutcome(Endpoint endpoint, TransferChecks checks) {
@@ -26,28 +26,28 @@ final class PostOutcome {
         this.emptyDeliveriesHang = endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG);
     }
 
-    /** The endpoint's number, which says whether operations with such flags give an entry. */
+    /** The endpoint's number, marked if operations with these flags give no completion entry. */
     long numberFor(long flags) {
         return ContextSlab.endpoint(endpoint.number) | (endpoint.isSilent(flags) ? ContextSlab.SILENT : 0);
     }
 
-    /** Takes the slot of a call back that did not give 0. False for want of room; anything else is thrown. */
+    /** Releases the context of a call that failed. False if there is no room; any other status is thrown. */
     boolean refused(long context, long status, String operation) {
         queue.contexts.release(context);
         return checks.isRefused(status, operation);
     }
 
-    /** Whether reads of no bytes never complete; then that is done here. */
+    /** Whether reads of no bytes never complete; then ofi4j completes them. */
     boolean emptyReadsHang() {
         return endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
-    /** As {@link #requireEmptyWriteCompletes(long)}, of a write without flags of its own. */
+    /** As {@link #requireEmptyWriteCompletes(long)}, for a write without flags of its own. */
     void requireEmptyWriteCompletes() {
         requireEmptyWriteCompletes(defaultFlags);
     }
 
-    /** @throws UnsupportedOperationException if a write of no bytes with such flags never completes */
+    /** @throws UnsupportedOperationException if a write of no bytes with these flags never completes */
     void requireEmptyWriteCompletes(long flags) {
         if (emptyDeliveriesHang && (flags & OperationFlag.DELIVERY_COMPLETE.bit()) != 0) {
             throw new UnsupportedOperationException(
@@ -56,7 +56,7 @@ final class PostOutcome {
         }
     }
 
-    /** Completes a read of no bytes; false for want of room. */
+    /** Completes a read of no bytes; false if there is no room. */
     boolean readsNothing(long number, long token) {
         return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);
     }

@@ -5,7 +5,7 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import io.ofi4j.internal.engine.Deadlines;
 import java.time.Duration;
 
-/** Makes room for an operation by making progress, for as long as the endpoint's timeout says. */
+/** Makes progress until the provider accepts an operation, within the endpoint's timeout. */
 final class PostRetry {
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
@@ -24,7 +24,7 @@ final class PostRetry {
         this.timeout = endpoint.postTimeout();
     }
 
-    void make() {
+    void progress() {
         endpoint.domain.queues.progress();
         if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
             RECORDER.posted(recording, endpoint.info().provider(), operation, turns, false);
@@ -34,8 +34,8 @@ final class PostRetry {
         Waiting.YIELD.pause(turns);
     }
 
-    /** There was room. */
-    void found() {
+    /** Records that the operation was accepted. */
+    void accepted() {
         RECORDER.posted(recording, endpoint.info().provider(), operation, turns, true);
     }
 }

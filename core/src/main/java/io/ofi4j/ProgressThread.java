@@ -6,25 +6,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that makes progress on a domain's queues, for targets of reads and writes whose application does something else. Started
- * by {@link Domain#startProgress()}. Completions that it meets are kept for the next {@link CompletionQueue#poll}; once as many
- * are kept as operations can be in flight on a queue, that queue makes no more progress until it is polled.
+ * A thread that makes progress on a domain's queues, for targets of reads and writes whose application is busy elsewhere. Started
+ * by {@link Domain#startProgress()}. It keeps the completions that it reads for the next {@link CompletionQueue#poll}. A queue
+ * makes no more progress until it is polled once it has kept as many as operations can be in flight on it.
  *
- * <p>What peers do to this side's memory gives no sign that the thread could see, so it looks at fixed intervals: a peer waits for up
- * to a pause, for each step that a transfer takes here. With the default pause an idle thread takes about a tenth of a processor;
- * with {@link Duration#ZERO} it never rests.
+ * <p>The thread polls at fixed intervals, because peers' operations on local memory give no signal. Each step of a transfer here
+ * may delay a peer by one pause. With the default pause an idle thread uses about a tenth of a processor; with
+ * {@link Duration#ZERO} it never rests.
  *
- * <p>It is a daemon platform thread, since a virtual thread in native code holds on to its carrier. Calls of this library that
- * post, poll and make progress do so for microseconds at most, and suit virtual threads. Those that open, close, register memory, find
- * providers or look up names may take milliseconds, and blocking waits their whole time: give them to platform threads.
+ * <p>It is a daemon platform thread, since a virtual thread in native code pins its carrier. Calls that post, poll and make
+ * progress take microseconds, and suit virtual threads. Calls that open, close, register memory, find providers or look up names
+ * may take milliseconds, and blocking waits their whole time: use platform threads for those.
  */
 public final class ProgressThread implements AutoCloseable {
-    /** How long the thread rests between two rounds unless told otherwise: 100 microseconds. */
+    /** The default pause between two rounds: 100 microseconds. */
     public static final Duration DEFAULT_PAUSE = Duration.ofNanos(100_000);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** Steps of a transfer often come one upon the other. */
+    /** Steps of a transfer often follow each other at once. */
     private static final int CALLS_PER_ROUND = 4;
 
     private final Domain domain;
@@ -37,7 +37,7 @@ public final class ProgressThread implements AutoCloseable {
 
     ProgressThread(Domain domain, Duration pause, Runnable progress) {
         if (pause.isNegative() || pause.compareTo(LONGEST_PAUSE) > 0) {
-            throw new IllegalArgumentException("a pause lasts from nothing to a second, not " + pause);
+            throw new IllegalArgumentException("a pause lasts from 0 to 1 second, not " + pause);
         }
         this.domain = domain;
         this.pauseNanos = pause.toNanos();
@@ -71,7 +71,7 @@ public final class ProgressThread implements AutoCloseable {
         return !stopping && failure == null;
     }
 
-    /** {@return what ended the thread, such as a {@link FabricException} of a queue; empty where nothing has} */
+    /** {@return the exception that ended the thread, such as a {@link FabricException} of a queue; empty if there is none} */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(failure);
     }
@@ -81,10 +81,10 @@ public final class ProgressThread implements AutoCloseable {
     }
 
     /**
-     * Ends the thread and waits until it has ended.
+     * Stops the thread and waits until it has ended.
      *
      * @throws FabricTimeoutException if it is still in a call after 30 seconds
-     * @throws RuntimeException the {@link #failure}, if there is one; the thread counts as closed all the same
+     * @throws RuntimeException the {@link #failure}, if there is one; the thread counts as closed
      */
     @Override
     public synchronized void close() {

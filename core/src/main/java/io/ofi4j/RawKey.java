@@ -7,16 +7,16 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * What peers need to reach a region where keys are longer than 64 bits, or must be set up by who uses them (FI_MR_RAW of
- * fi_mr(3)). A value: {@link MemoryRegion#rawKey} makes it where the memory is, {@link #encode} turns it into bytes to be
- * sent, {@link #decode} reads them, {@link Domain#mapRawKey} turns it into a region that operations can be aimed at. It lets
- * a peer in: give it to nobody else.
+ * What peers need to reach a region whose key is longer than 64 bits or must be mapped by its user (FI_MR_RAW of fi_mr(3)). A
+ * value: {@link MemoryRegion#rawKey} makes it on the owner's side, {@link #encode} and {@link #decode} convert it to and from
+ * bytes, and {@link Domain#mapRawKey} turns it into a target for operations. The key grants access: send it only to peers that may
+ * use the region.
  *
  * <p>The encoding is big-endian: the letters {@code OFIR}; the format's version, 2, in 2 bytes; the access flags of fi_mr(3),
  * shifted right by 8, in 2 bytes; base and length in 8 bytes each; the key's size in 2 bytes; the key; the CRC-32C of all that.
  */
 public final class RawKey {
-    /** How many bytes a key has at most. */
+    /** The largest size of a key, in bytes. */
     public static final int MAXIMUM_KEY_LENGTH = Short.MAX_VALUE;
 
     private static final int HEAD = Integer.BYTES + 2 * Short.BYTES + 2 * Long.BYTES + Short.BYTES;
@@ -27,24 +27,24 @@ public final class RawKey {
     private final byte[] key;
 
     RawKey(long base, long length, long accessBits, byte[] key) {
-        new RemoteRegion(base, length, 0, accessBits); // which checks them
+        new RemoteRegion(base, length, 0, accessBits); // checks the values
         this.base = base;
         this.length = length;
         this.accessBits = accessBits;
         this.key = key.clone();
     }
 
-    /** {@return what offset 0 is addressed as} */
+    /** {@return the address of offset 0} */
     public long base() {
         return base;
     }
 
-    /** {@return how many bytes the region has} */
+    /** {@return the number of bytes of the region} */
     public long length() {
         return length;
     }
 
-    /** {@return what it may be used for} */
+    /** {@return the operations that it may be used for} */
     public Set<Access> access() {
         return Access.setOf(accessBits);
     }
@@ -54,12 +54,12 @@ public final class RawKey {
         return key.clone();
     }
 
-    /** The region behind it, once a provider has turned the key into one of 64 bits. */
+    /** The region, with the 64-bit key that the provider mapped this key to. */
     RemoteRegion withKey(long mapped) {
         return new RemoteRegion(base, length, mapped, accessBits);
     }
 
-    /** {@return it as bytes} */
+    /** {@return the encoded key} */
     public byte[] encode() {
         ByteBuffer buffer = ByteBuffer.allocate(HEAD + key.length + Integer.BYTES);
         buffer.putInt(RemoteRegion.MAGIC).putShort(RemoteRegion.RAW_FORMAT)
@@ -70,10 +70,9 @@ public final class RawKey {
     }
 
     /**
-     * {@return the raw key that was encoded}
+     * {@return the raw key that {@link #encode} encoded}
      *
-     * @param bytes what {@link #encode} gave
-     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     * @throws IllegalArgumentException if the bytes are damaged, or come from another version
      */
     public static RawKey decode(byte[] bytes) {
         if (bytes.length < HEAD + Integer.BYTES) {
@@ -87,7 +86,7 @@ public final class RawKey {
         short format = buffer.getShort();
         if (format != RemoteRegion.RAW_FORMAT) {
             throw new IllegalArgumentException("these bytes are in format " + format + ", a raw key is in format "
-                    + RemoteRegion.RAW_FORMAT + ": is it a RemoteRegion, or another release's?");
+                    + RemoteRegion.RAW_FORMAT + ": are they a RemoteRegion, or from another release?");
         }
         if (buffer.getInt(bytes.length - Integer.BYTES) != checksum(bytes)) {
             throw new IllegalArgumentException("the encoded raw key is damaged: its checksum does not match");
@@ -96,7 +95,7 @@ public final class RawKey {
         long base = buffer.getLong();
         long length = buffer.getLong();
         if (buffer.getShort() != bytes.length - HEAD - Integer.BYTES) {
-            throw new IllegalArgumentException("the encoded raw key has another size than it says");
+            throw new IllegalArgumentException("the encoded raw key is damaged: its length does not match");
         }
         return new RawKey(base, length, access, Arrays.copyOfRange(bytes, HEAD, bytes.length - Integer.BYTES));
     }
@@ -118,7 +117,7 @@ public final class RawKey {
         return Objects.hash(base, length, accessBits, Arrays.hashCode(key));
     }
 
-    /** Without the key, which is a secret. */
+    /** Leaves out the key, which is a secret. */
     @Override
     public String toString() {
         return "RawKey[length=" + length + ", access=" + access() + "]";

@@ -1,13 +1,13 @@
 package io.ofi4j;
 
 import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Optional;
 
-/** What providers demand of a region after it was registered, before it can be used: what their mr_mode says; fi_mr(3). */
+/** Binds and enables a region after its registration, as the provider's mr_mode demands; fi_mr(3). */
 final class RegionBinding {
     private final MemoryRegion region;
     private final Domain domain;
@@ -21,7 +21,7 @@ final class RegionBinding {
         this.provider = handle.provider();
     }
 
-    /** Binds and enables the region, now, or when the endpoint is enabled that it is tied to. */
+    /** Binds and enables the region, at once or when its endpoint is enabled. */
     void meet(Optional<Counter> counter, Optional<Endpoint> endpoint) {
         if (counter.isPresent()) {
             Status.checkOffered(counter.get().bindNatively(handle), "fi_mr_bind(counter)", provider);
@@ -46,7 +46,7 @@ final class RegionBinding {
         becomeUsable();
     }
 
-    /** To its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
+    /** Binds the region to its endpoint, which is enabled; fi_mr_bind and fi_mr_enable. */
     void bindTo(Endpoint endpoint) {
         Status.check(FidOps.fi_bind(handle, endpoint.handle, 0), "fi_mr_bind", provider);
         Status.check(FidOps.fi_enable(handle), "fi_mr_enable", provider);

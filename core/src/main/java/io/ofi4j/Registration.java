@@ -3,18 +3,18 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
 
-/** Registers memory: what must hold before native code is reached, keys, and the demands of the provider's mr_mode. */
+/** Registers memory: checks it before the native call, chooses its key, and meets the provider's mr_mode. */
 final class Registration {
     /** FI_KEY_NOTAVAIL. */
     static final long NO_KEY = -1;
@@ -31,7 +31,7 @@ final class Registration {
     private final long bits;
     private final Call call;
 
-    /** Which of libfabric's calls registers. */
+    /** The libfabric call that registers. */
     enum Call {
         ONE("fi_mr_reg"), VECTOR("fi_mr_regv"), ATTRIBUTES("fi_mr_regattr");
 
@@ -52,7 +52,7 @@ final class Registration {
         this.call = call;
     }
 
-    /** Registers; the region may have to be bound and enabled yet. */
+    /** Registers; the region may still have to be bound and enabled. */
     static Handle open(Domain domain, MemoryRegionAttributes wanted, Call call) {
         Registration registration = new Registration(domain, wanted, call);
         registration.requireMemory();
@@ -63,7 +63,7 @@ final class Registration {
 
     static long requireRights(Access... access) {
         if (access.length == 0) {
-            throw new IllegalArgumentException("say what the region may be used for, such as Access.WRITE");
+            throw new IllegalArgumentException("name what the region may be used for, such as Access.WRITE");
         }
         return Access.bitsOf(access);
     }
@@ -113,7 +113,7 @@ final class Registration {
     private void requireMemory(MemorySegment memory) {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
-                    "memory on the heap cannot be registered, the garbage collector moves it:"
+                    "memory on the heap cannot be registered, because the garbage collector moves it:"
                             + " allocate it with Domain.allocate or from an Arena");
         }
         requireLength(memory.byteSize());
@@ -125,7 +125,7 @@ final class Registration {
             throw new IllegalStateException("the arena of this memory is closed");
         }
         if (!memory.isAccessibleBy(Thread.currentThread())) {
-            throw new WrongThreadException("the memory is of another thread's confined arena:"
+            throw new WrongThreadException("the memory belongs to another thread's confined arena:"
                     + " register it on that thread, or allocate it from a shared arena");
         }
     }
@@ -150,14 +150,14 @@ final class Registration {
                     + ": ask for Capability.RMA_PMEM in FabricHints");
         }
         if (wanted.counter().isPresent() && wanted.counter().get().domain() != domain) {
-            throw new IllegalArgumentException("the counter is another domain's");
+            throw new IllegalArgumentException("the counter belongs to another domain");
         }
         if (wanted.counter().isPresent() && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
             throw new UnsupportedOperationException("counting what peers write is not offered by the provider "
                     + provider + ": ask for Capability.RMA_EVENT in FabricHints");
         }
         if (wanted.endpoint().isPresent() && wanted.endpoint().get().domain != domain) {
-            throw new IllegalArgumentException("the region's endpoint is of another domain");
+            throw new IllegalArgumentException("the region's endpoint belongs to another domain");
         }
     }
 
@@ -181,7 +181,7 @@ final class Registration {
         }
         for (int tried = 0; tried < KEY_TRIES; tried++) {
             out = register(randomKey(), flags);
-            if (out.status() != -Errno.ENOKEY) { // a random key was taken already
+            if (out.status() != -Errno.ENOKEY) { // the random key is in use
                 break;
             }
         }
@@ -204,7 +204,7 @@ final class Registration {
         }
     }
 
-    /** Not sequential, since a key is what lets a peer in; ignored where the provider chooses. */
+    /** Random, since a key grants access; ignored where the provider chooses the key. */
     private long randomKey() {
         long key = RANDOM.nextLong();
         return limits.keySize() >= Long.BYTES ? key >>> 1 : key & (1L << limits.keySize() * Byte.SIZE) - 1;

@@ -6,21 +6,21 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * A memory region of a peer: what reads and writes are aimed at. A value: {@link MemoryRegion#remote} makes it where the
- * memory is, {@link #encode} turns it into bytes to be sent, {@link #decode} reads them. The key is what lets a peer in:
- * give it to nobody else.
+ * A memory region of a peer: the target of reads and writes. A value: {@link MemoryRegion#remote} makes it on the owner's side,
+ * {@link #encode} and {@link #decode} convert it to and from bytes. The key grants access: send it only to peers that may use the
+ * region.
  *
- * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags
- * of fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes, kept for the kind of memory;
- * the CRC-32C of all that. Version 2 is that of a {@link RawKey}.
+ * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags of
+ * fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes, reserved for the kind of memory;
+ * the CRC-32C of all that. Version 2 is the format of a {@link RawKey}.
  *
- * @param base what offset 0 is addressed as: a virtual address of the peer, or 0, as the provider demands
- * @param length how many bytes it has
+ * @param base the address of offset 0: a virtual address of the peer, or 0, as the provider demands
+ * @param length the number of bytes
  * @param key the provider's or the peer's key
- * @param accessBits what it may be used for, as flags of fi_mr(3)
+ * @param accessBits the operations that it may be used for, as flags of fi_mr(3)
  */
 public record RemoteRegion(long base, long length, long key, long accessBits) {
-    /** How many bytes {@link #encode} gives. */
+    /** The number of bytes of {@link #encode}'s result. */
     public static final int ENCODED_LENGTH = 40;
 
     static final int MAGIC = 0x4f464952; // OFIR
@@ -29,11 +29,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
     private static final short FORMAT = 1;
     private static final int CHECKED_LENGTH = ENCODED_LENGTH - Integer.BYTES;
 
-    /**
-     * A region.
-     *
-     * @throws IllegalArgumentException if the length is negative, or flags are set that are no access flags
-     */
+    /** Checks that the length is not negative, and that all flags are access flags. */
     public RemoteRegion {
         if (length < 0) {
             throw new IllegalArgumentException("a region cannot have " + length + " bytes");
@@ -43,7 +39,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
         }
     }
 
-    /** {@return what it may be used for} */
+    /** {@return the operations that it may be used for} */
     public Set<Access> access() {
         return Access.setOf(accessBits);
     }
@@ -58,10 +54,9 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
     }
 
     /**
-     * {@return the region that was encoded}
+     * {@return the region that {@link #encode} encoded}
      *
-     * @param bytes what {@link #encode} gave
-     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     * @throws IllegalArgumentException if the bytes are damaged, or come from another version
      */
     public static RemoteRegion decode(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
@@ -95,7 +90,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
         return (int) crc.getValue();
     }
 
-    /** Without the key, which is a secret. */
+    /** Leaves out the key, which is a secret. */
     @Override
     public String toString() {
         return "RemoteRegion[length=" + length + ", access=" + access() + "]";

@@ -9,19 +9,23 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.RmaOps;
 
 /**
- * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Handed out by
- * {@link Endpoint#rma}.
+ * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
+ * and lengths are in bytes. Posting allocates nothing.
  *
- * <p>Every operation but an inject gives one completion on the endpoint's queue, with the token that it was posted with (unless
- * the queue was bound with {@link Endpoint#bindSelective}); until then the local bytes must not be changed. A {@code try} form returns false where the provider has no room
- * ({@code -FI_EAGAIN}) or the queue's operations are all in flight: poll, and try again. The form without {@code try} makes
- * progress on the domain's queues until there is room, for as long as {@link Endpoint#postTimeout()} says; completions that
- * come meanwhile are kept for the next poll.
+ * <p><b>Completions.</b> Every operation except an inject gives one completion on the endpoint's queue, with the token that it was
+ * posted with, unless the queue was bound with {@link Endpoint#bindSelective}. Do not change the local bytes before it.
  *
- * <p>Everything is checked before native code is reached: bounds and rights at both ends, the regions' domain and life, the
- * peer's vector. With {@code udp;ofi_rxd} there is no room for a write of more than {@link #injectSize} bytes while an operation of
- * the endpoint is in flight, if a read was posted since there was none: the provider would end neither. What is posted allocates nothing. Offsets and lengths are in bytes. Threads: as the domain's
- * {@link ThreadingModel} says.
+ * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room ({@code -FI_EAGAIN}) or the queue's
+ * limit of operations in flight is reached: poll, and try again. The form without {@code try} makes progress on the domain's queues
+ * until there is room, for {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then.
+ * Completions that come meanwhile are kept for the next poll. With {@code udp;ofi_rxd}, once a read was posted, a write of more than
+ * {@link #injectSize} bytes finds no room until no operation of the endpoint is in flight: the provider would complete neither.
+ *
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every transfer throws IndexOutOfBoundsException if the
+ * bytes are not all inside both regions; IllegalArgumentException if a region lacks the right or belongs to another domain, the
+ * peer belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the local region is closed,
+ * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
+ * FabricException if the provider reports an error.
  */
 public final class Rma {
     private static final long READ = Access.READ.bit();
@@ -35,9 +39,9 @@ public final class Rma {
     private final PostOutcome slots;
     private final ContextSlab contexts;
     private final ThreadGuard guard;
-    /** The guard's. */
+    /** From the guard. */
     private final Thread unlocked;
-    /** The endpoint's, for operations without flags of their own. */
+    /** The endpoint's number, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
     private final RmaPosting posting;
@@ -55,12 +59,12 @@ public final class Rma {
         this.posting = new RmaPosting(endpoint, ops, checks, slots);
     }
 
-    /** {@return the most bytes that one operation transfers} */
+    /** {@return the largest number of bytes of one operation} */
     public long maximumMessageSize() {
         return checks.maximumMessageSize();
     }
 
-    /** {@return the most bytes that an inject transfers} */
+    /** {@return the largest number of bytes of an inject} */
     public long injectSize() {
         return checks.injectSize();
     }
@@ -69,21 +73,15 @@ public final class Rma {
      * Starts writing to a peer's memory if there is room; fi_write.
      *
      * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param peer whose memory
+     * @param offset the start of the source in the local region
+     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
+     * @param peer the owner of the target
      * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
+     * @param remoteOffset the start of the target in the remote region
      * @param token comes back with the completion
      * @return whether the write was accepted
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #maximumMessageSize}
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE} by default
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
+     *         libfabric 1.x never completes
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -102,54 +100,29 @@ public final class Rma {
         }
     }
 
-    /**
-     * Starts writing to a peer's memory, and makes progress until there is room; fi_write.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #maximumMessageSize}
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE} by default
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry room = new PostRetry(endpoint, "fi_write");
+            PostRetry retry = new PostRetry(endpoint, "fi_write");
             while (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 
     /**
      * Starts reading from a peer's memory if there is room; fi_read.
      *
-     * @param local where the bytes come to; needs {@link Access#READ}
-     * @param offset where in it
-     * @param length how many bytes, 0 included
-     * @param peer whose memory
+     * @param local the target; needs {@link Access#READ}
+     * @param offset the start of the target in the local region
+     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
+     * @param peer the owner of the source
      * @param remote the source; needs {@link Access#REMOTE_READ}
-     * @param remoteOffset where in it the bytes begin
+     * @param remoteOffset the start of the source in the remote region
      * @param token comes back with the completion
      * @return whether the read was accepted
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -168,52 +141,21 @@ public final class Rma {
         }
     }
 
-    /**
-     * Starts reading from a peer's memory, and makes progress until there is room; fi_read.
-     *
-     * @param local where the bytes come to; needs {@link Access#READ}
-     * @param offset where in it
-     * @param length how many bytes, 0 included
-     * @param peer whose memory
-     * @param remote the source; needs {@link Access#REMOTE_READ}
-     * @param remoteOffset where in it the bytes begin
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #maximumMessageSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryRead}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry room = new PostRetry(endpoint, "fi_read");
+            PostRetry retry = new PostRetry(endpoint, "fi_read");
             while (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 
     /**
-     * Writes a few bytes to a peer's memory without a completion, if there is room; fi_inject_write. The local bytes may be
+     * As {@link #tryWrite}, but without a completion, for up to {@link #injectSize} bytes; fi_inject_write. The local bytes may be
      * changed at once.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, from 0 to {@link #injectSize}
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @return whether the write was accepted
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #injectSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
@@ -229,55 +171,23 @@ public final class Rma {
         }
     }
 
-    /**
-     * Writes a few bytes to a peer's memory without a completion, and makes progress until there is room; fi_inject_write. The
-     * local bytes may be changed at once.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, from 0 to {@link #injectSize}
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @throws FabricTimeoutException if there is no room in time; nothing was written then
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, or the
-     *         length is above {@link #injectSize}
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryInjectWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry room = new PostRetry(endpoint, "fi_inject_write");
+            PostRetry retry = new PostRetry(endpoint, "fi_inject_write");
             while (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 
     /**
-     * Starts writing to a peer's memory if there is room, and gives the peer a completion with data; fi_writedata.
+     * As {@link #tryWrite}, but also gives the peer a completion with data; fi_writedata.
      *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @param token comes back with the completion
-     * @return whether the write was accepted
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
-     *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data, or, as shm of libfabric 1.x, would never
-     *         complete it: no bytes, and {@link OperationFlag#DELIVERY_COMPLETE} by default
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
+     * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
+     * @throws UnsupportedOperationException if the provider carries no data, or as for {@link #tryWrite}
      */
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -297,58 +207,21 @@ public final class Rma {
         }
     }
 
-    /**
-     * Starts writing to a peer's memory, gives the peer a completion with data, and makes progress until there is room;
-     * fi_writedata.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
-     *         length is above {@link #maximumMessageSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data, or, as shm of libfabric 1.x, would never
-     *         complete it: no bytes, and {@link OperationFlag#DELIVERY_COMPLETE} by default
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryWriteData}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry room = new PostRetry(endpoint, "fi_writedata");
+            PostRetry retry = new PostRetry(endpoint, "fi_writedata");
             while (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 
     /**
-     * Writes a few bytes to a peer's memory without a completion here, if there is room, and gives the peer a completion with
-     * data; fi_inject_writedata. The local bytes may be changed at once.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @return whether the write was accepted
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
-     *         length is above {@link #injectSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
+     * As {@link #tryWriteData}, but without a local completion, for up to {@link #injectSize} bytes; fi_inject_writedata. The local
+     * bytes may be changed at once.
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
@@ -365,39 +238,21 @@ public final class Rma {
         }
     }
 
-    /**
-     * Writes a few bytes to a peer's memory without a completion here, gives the peer a completion with data, and makes
-     * progress until there is room; fi_inject_writedata. The local bytes may be changed at once.
-     *
-     * @param local the source; needs {@link Access#WRITE}
-     * @param offset where in it the bytes begin
-     * @param length how many bytes, 0 included
-     * @param data what the peer's completion carries, {@link DomainAttributes#completionDataSize} bytes
-     * @param peer whose memory
-     * @param remote the target; needs {@link Access#REMOTE_WRITE}
-     * @param remoteOffset where in it the bytes go
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IndexOutOfBoundsException if the bytes are not all inside both regions
-     * @throws IllegalArgumentException if a region lacks the right or is another domain's, the peer is another vector's, the
-     *         length is above {@link #injectSize}, or the data has more bytes than the provider carries
-     * @throws UnsupportedOperationException if the provider carries no data
-     * @throws IllegalStateException if the endpoint or the local region is closed, or the peer was removed
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryInjectWriteData}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry room = new PostRetry(endpoint, "fi_inject_writedata");
+            PostRetry retry = new PostRetry(endpoint, "fi_inject_writedata");
             while (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 
     /**
-     * {@return a prepared operation without segments, for several of them, flags, and posting again; fi_writemsg and its kin}
+     * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar
+     * calls}
      */
     public RmaMessage message() {
         TransmitAttributes limits = endpoint.info().transmit();

@@ -7,15 +7,21 @@ import io.ofi4j.internal.ffi.RmaMessageStruct;
 import java.util.Objects;
 
 /**
- * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed
- * one by one and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one endpoint. Bounds are
- * checked when a segment is set, rights and lives when it is posted. Changing it allocates nothing. Not for use by several
- * threads at once.
+ * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed one by one
+ * and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one endpoint. Offsets and lengths are in
+ * bytes. Changes allocate nothing. Not for concurrent use. Setters return this message.
+ *
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
+ * belongs to another domain, a peer to another vector, or the data is too long. Posting methods throw IllegalArgumentException if a
+ * region lacks the right, there are too many bytes ({@link Rma#maximumMessageSize}, or {@link Rma#injectSize} with
+ * {@link OperationFlag#INJECT}), or the flags do not suit the call; IllegalStateException if the peer or segments are missing, the
+ * local and remote numbers of bytes differ, the endpoint or a region is closed, or the peer was removed; WrongThreadException where
+ * the threading model gives the endpoint to another thread; FabricException if the provider reports an error.
  */
 public final class RmaMessage {
     final RmaMessageStruct struct;
     final MemoryRegion[] regions;
-    /** The numbers of the regions behind the first, for the queue. */
+    /** The numbers of the regions after the first, for the queue. */
     final int[] furtherRegions;
     int localCount;
     int remoteCount;
@@ -32,7 +38,7 @@ public final class RmaMessage {
     private final int localLimit;
     private final int remoteLimit;
 
-    /** Which of libfabric's calls posts it. */
+    /** The libfabric call that posts it. */
     enum Call {
         WRITE("fi_writemsg", false, true),
         READ("fi_readmsg", true, true),
@@ -62,21 +68,17 @@ public final class RmaMessage {
         clear();
     }
 
-    /** {@return how many local segments it takes} */
+    /** {@return the largest number of local segments} */
     public int localLimit() {
         return localLimit;
     }
 
-    /** {@return how many remote segments it takes} */
+    /** {@return the largest number of remote segments} */
     public int remoteLimit() {
         return remoteLimit;
     }
 
-    /**
-     * Removes every segment, local and remote; flags, data and peer stay.
-     *
-     * @return this message
-     */
+    /** Removes every segment, local and remote; flags, data and peer stay. */
     public RmaMessage clear() {
         localCount = 0;
         remoteCount = 0;
@@ -88,20 +90,15 @@ public final class RmaMessage {
     }
 
     /**
-     * Adds a local segment.
+     * Adds a local segment: this range of a region of the endpoint's domain.
      *
-     * @param region where it is
-     * @param offset where in it
-     * @param length how many bytes
-     * @return this message
-     * @throws IndexOutOfBoundsException if it is not all inside the region
-     * @throws IllegalArgumentException if there are {@link #localLimit} already, or the region is another domain's
+     * @throws IllegalArgumentException if there are {@link #localLimit} already
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
         requireInside(region, offset, length);
         if (localCount == localLimit) {
-            throw new IllegalArgumentException("provider " + checks.provider() + " takes " + localLimit
-                    + " local segments an operation, and no more");
+            throw new IllegalArgumentException("provider " + checks.provider() + " takes at most " + localLimit
+                    + " local segments per operation: post several operations");
         }
         checks.requireDomain(region);
         put(localCount++, region, offset, length);
@@ -112,15 +109,12 @@ public final class RmaMessage {
     }
 
     /**
-     * Puts another local segment in the place of one; the others stay.
+     * Replaces one local segment; the others stay.
      *
-     * @param index which, from 0, in the order in which they were added
-     * @param region where it is
-     * @param offset where in it
-     * @param length how many bytes
-     * @return this message
-     * @throws IndexOutOfBoundsException if there is none with this index, or it is not all inside the region
-     * @throws IllegalArgumentException if the region is another domain's
+     * @param index its position, from 0, in the order of addition
+     * @param region a region of the endpoint's domain
+     * @param offset the start of the segment in the region
+     * @param length the number of bytes
      */
     public RmaMessage replaceLocal(int index, MemoryRegion region, long offset, long length) {
         requireInside(region, offset, length);
@@ -154,20 +148,15 @@ public final class RmaMessage {
     }
 
     /**
-     * Adds a remote segment.
+     * Adds a remote segment: this range of a peer's region.
      *
-     * @param region where it is
-     * @param offset where in it
-     * @param length how many bytes
-     * @return this message
-     * @throws IndexOutOfBoundsException if it is not all inside the region
      * @throws IllegalArgumentException if there are {@link #remoteLimit} already
      */
     public RmaMessage remote(RemoteRegion region, long offset, long length) {
         requireInside(region, offset, length);
         if (remoteCount == remoteLimit) {
-            throw new IllegalArgumentException("provider " + checks.provider() + " takes " + remoteLimit
-                    + " remote segments an operation, and no more");
+            throw new IllegalArgumentException("provider " + checks.provider() + " takes at most " + remoteLimit
+                    + " remote segments per operation: post several operations");
         }
         put(remoteCount++, region, offset, length);
         remoteLength = sum(remoteLength, length);
@@ -176,16 +165,7 @@ public final class RmaMessage {
         return this;
     }
 
-    /**
-     * Puts another remote segment in the place of one; the others stay.
-     *
-     * @param index which, from 0, in the order in which they were added
-     * @param region where it is
-     * @param offset where in it
-     * @param length how many bytes
-     * @return this message
-     * @throws IndexOutOfBoundsException if there is none with this index, or it is not all inside the region
-     */
+    /** Replaces one remote segment, as {@link #replaceLocal} does a local one. */
     public RmaMessage replaceRemote(int index, RemoteRegion region, long offset, long length) {
         requireInside(region, offset, length);
         Objects.checkIndex(index, remoteCount);
@@ -210,13 +190,7 @@ public final class RmaMessage {
         rightsOfRemotes[index] = region.accessBits();
     }
 
-    /**
-     * Sets whose memory it is for.
-     *
-     * @param whose a peer of the endpoint's vector
-     * @return this message
-     * @throws IllegalArgumentException if the peer is another vector's
-     */
+    /** Sets the peer whose memory it is for, one of the endpoint's vector. */
     public RmaMessage peer(Peer whose) {
         checks.requireVector(whose);
         peer = whose;
@@ -225,12 +199,9 @@ public final class RmaMessage {
     }
 
     /**
-     * Sets how it is carried out, instead of what was set before.
+     * Sets the flags, instead of all that were set before. If it throws, nothing is changed.
      *
-     * @param how any flags, or none
-     * @return this message
-     * @throws UnsupportedOperationException if the endpoint was opened without the capability that a flag needs, or the provider
-     *         carries no data; nothing is changed then
+     * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, or the provider carries no data
      */
     public RmaMessage flags(OperationFlag... how) {
         long wanted = 0;
@@ -243,11 +214,9 @@ public final class RmaMessage {
     }
 
     /**
-     * Sets what the peer's completion carries where the flags have {@link OperationFlag#REMOTE_CQ_DATA}.
+     * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
      *
-     * @param data as many bytes as {@link DomainAttributes#completionDataSize} says
-     * @return this message
-     * @throws IllegalArgumentException if it has more bytes
+     * @param data up to {@link DomainAttributes#completionDataSize} bytes
      * @throws UnsupportedOperationException if the provider carries no data
      */
     public RmaMessage data(long data) {
@@ -261,34 +230,15 @@ public final class RmaMessage {
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE}
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE}, which shm of libfabric
+     *         1.x never completes
      */
     public boolean tryWrite(long token) {
         requireWritable();
         return posting.tryPost(this, Call.WRITE, token);
     }
 
-    /**
-     * Starts writing the local segments to the remote ones, and makes progress until there is room; fi_writemsg.
-     *
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE}
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void write(long token) {
         requireWritable();
         posting.post(this, Call.WRITE, token);
@@ -299,116 +249,48 @@ public final class RmaMessage {
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
      * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
      */
     public boolean tryRead(long token) {
         requireReadable();
         return posting.tryPost(this, Call.READ, token);
     }
 
-    /**
-     * Starts reading the remote segments into the local ones, and makes progress until there is room; fi_readmsg.
-     *
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryRead}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void read(long token) {
         requireReadable();
         posting.post(this, Call.READ, token);
     }
 
-    /**
-     * Starts writing the local segments to one remote segment if there is room; fi_writev. There must be no flags.
-     *
-     * @param token comes back with the completion
-     * @return whether it was accepted
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE}
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryWrite}, but to one remote segment and without flags; fi_writev. */
     public boolean tryWriteVector(long token) {
         requireWritable();
         requirePlain();
         return posting.tryPost(this, Call.WRITE_VECTOR, token);
     }
 
-    /**
-     * Starts writing the local segments to one remote segment, and makes progress until there is room; fi_writev. There must be no flags.
-     *
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if shm of libfabric 1.x would never complete it: no bytes, and
-     *         {@link OperationFlag#DELIVERY_COMPLETE}
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryWriteVector}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void writeVector(long token) {
         requireWritable();
         requirePlain();
         posting.post(this, Call.WRITE_VECTOR, token);
     }
 
-    /**
-     * Starts reading one remote segment into the local ones if there is room; fi_readv. There must be no flags.
-     *
-     * @param token comes back with the completion
-     * @return whether it was accepted
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryRead}, but from one remote segment and without flags; fi_readv. */
     public boolean tryReadVector(long token) {
         requireReadable();
         requirePlain();
         return posting.tryPost(this, Call.READ_VECTOR, token);
     }
 
-    /**
-     * Starts reading one remote segment into the local ones, and makes progress until there is room; fi_readv. There must be no flags.
-     *
-     * @param token comes back with the completion
-     * @throws FabricTimeoutException if there is no room in time; nothing was posted then
-     * @throws IllegalArgumentException if a segment's region lacks the right, the bytes are more than
-     *         {@link Rma#maximumMessageSize} or, with {@link OperationFlag#INJECT}, than {@link Rma#injectSize}, or the flags do not go with the call
-     * @throws IllegalStateException if peer or segments are missing, the local and remote bytes are not as many, something is
-     *         closed, or the peer was removed
-     * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
-     * @throws WrongThreadException if the threading model gives the endpoint to another thread
-     * @throws FabricException if the provider refuses
-     */
+    /** As {@link #tryReadVector}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
     public void readVector(long token) {
         requireReadable();
         requirePlain();
         posting.post(this, Call.READ_VECTOR, token);
     }
 
-    /** One that wrapped around could be as many as the bytes of the other side. */
+    /** Saturates: a sum that wrapped around could equal the number of bytes of the other side. */
     private static long sum(long length, long more) {
         return length > Long.MAX_VALUE - more ? Long.MAX_VALUE : length + more;
     }

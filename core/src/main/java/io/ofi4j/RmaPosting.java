@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.ContextSlab;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaOps;
 
 /** Posts one endpoint's prepared operations. */
@@ -13,9 +13,9 @@ final class RmaPosting {
     private final PostOutcome slots;
     private final ContextSlab contexts;
     private final ThreadGuard guard;
-    /** The guard's. */
+    /** From the guard. */
     private final Thread unlocked;
-    /** The endpoint's, for operations without flags of their own. */
+    /** The endpoint's number, for operations without flags of their own. */
     private final long number;
     private final boolean emptyReadsHang;
 
@@ -31,7 +31,7 @@ final class RmaPosting {
         this.emptyReadsHang = slots.emptyReadsHang();
     }
 
-    /** Posts a message that was checked, if there is room; the call says how. */
+    /** Posts a checked message through this call if there is room. */
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
@@ -75,14 +75,14 @@ final class RmaPosting {
         };
     }
 
-    /** As {@link #tryPost}, and makes progress until there is room. */
+    /** As {@link #tryPost}, but waits until there is room. */
     void post(RmaMessage message, RmaMessage.Call call, long token) {
         if (!tryPost(message, call, token)) {
-            PostRetry room = new PostRetry(endpoint, call.operation);
+            PostRetry retry = new PostRetry(endpoint, call.operation);
             while (!tryPost(message, call, token)) {
-                room.make();
+                retry.progress();
             }
-            room.found();
+            retry.accepted();
         }
     }
 }

@@ -3,11 +3,11 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 
-/** What must hold of a transfer before native code is reached, and the exceptions that say what does not. */
+/** Checks a transfer before native code is reached, and makes the exceptions. */
 final class TransferChecks {
     private final Endpoint endpoint;
     private final Domain domain;
@@ -43,8 +43,8 @@ final class TransferChecks {
     }
 
     /**
-     * Inside the guard, since other threads may close and remove. One comparison says that the peer is there, is in the
-     * endpoint's vector, and the endpoint is open; one that the region is open and has the right.
+     * Called inside the guard, since other threads may close and remove. One comparison checks that the peer is there and in the
+     * endpoint's vector, and that the endpoint is open; one that the region is open and has the right.
      */
     void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteRight, long remoteOffset) {
@@ -75,14 +75,14 @@ final class TransferChecks {
         Capability needed = neededFor(flag);
         if (needed != null && (endpoint.info().capabilityBits() & needed.bit()) == 0) {
             throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
-                    + " was opened without: ask for it in FabricHints, or for another provider");
+                    + " lacks: ask for it in FabricHints, or for another provider");
         }
         if (flag == OperationFlag.REMOTE_CQ_DATA) {
             requireData(0);
         }
     }
 
-    /** Null where any endpoint has it. */
+    /** Null for flags that every endpoint supports. */
     private static Capability neededFor(OperationFlag flag) {
         return flag == OperationFlag.FENCE
                 ? Capability.FENCE
@@ -102,7 +102,7 @@ final class TransferChecks {
         }
     }
 
-    /** As {@link #require}, for what was checked in part when the message was prepared. */
+    /** As the other {@code require}, for a message whose bounds were checked when it was prepared. */
     void require(RmaMessage message, long localRight, long remoteRight) {
         if (message.peer == null || message.localCount == 0 || message.remoteCount == 0
                 || message.localLength != message.remoteLength) {
@@ -124,8 +124,8 @@ final class TransferChecks {
     void requireFillable(RmaMessage message) {
         if (fillsOneSegment && message.localCount > 1) {
             throw new UnsupportedOperationException(
-                    "a read into several local segments fills the first only on Soft-iWARP, "
-                            + "and completes: read into each with an operation of its own");
+                    "on Soft-iWARP a read into several local segments fills only the first, "
+                            + "yet completes: read into each with an operation of its own");
         }
     }
 
@@ -139,7 +139,7 @@ final class TransferChecks {
         }
     }
 
-    /** False for want of room; anything else is thrown. */
+    /** False if there is no room; any other status is thrown. */
     boolean isRefused(long status, String operation) {
         if (status == -Errno.EAGAIN) {
             endpoint.timesFull++;
@@ -150,11 +150,11 @@ final class TransferChecks {
 
     private static IllegalStateException incomplete(RmaMessage message) {
         if (message.peer == null) {
-            return new IllegalStateException("say whose memory the message is for, with peer(...)");
+            return new IllegalStateException("the message has no peer: set one with peer(...)");
         }
         return new IllegalStateException("the message has " + message.localCount + " local segments of "
-                + message.localLength + " bytes together and " + message.remoteCount + " remote segments of "
-                + message.remoteLength + ": both must be there, and the bytes as many");
+                + message.localLength + " bytes in total and " + message.remoteCount + " remote segments of "
+                + message.remoteLength + ": it needs both, with the same number of bytes");
     }
 
     private RuntimeException closed(MemoryRegion local, Peer peer) {
@@ -173,7 +173,7 @@ final class TransferChecks {
     private RuntimeException badData(long data) {
         if (completionDataSize == 0) {
             return new UnsupportedOperationException("completion data is not offered by the provider " + provider
-                    + " here: write without it, and tell the peer in another way");
+                    + " here: write without it, and notify the peer in another way");
         }
         return new IllegalArgumentException("completion data of provider " + provider + " has " + completionDataSize
                 + " bytes, too few for 0x" + Long.toHexString(data));

@@ -9,22 +9,21 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
- * How a thread waits for something that it finds out by asking again and again, such as a completion: always with a
- * deadline.
+ * How a thread waits for a condition that it polls, such as a completion: always with a deadline.
  *
  * <pre>{@code
  * Waiting.SPIN.until(() -> queue.poll(handler, 16) > 0, Duration.ofSeconds(5));
  * }</pre>
  */
 public enum Waiting {
-    /** Asks again at once: the shortest delay, for a thread with a processor of its own. */
+    /** Polls again at once: the shortest delay, for a thread with its own processor. */
     SPIN {
         @Override
         void pause(int asked) {
             Thread.onSpinWait();
         }
     },
-    /** Asks some times at once, then lets other threads run in between. */
+    /** Polls many times at once, then yields the processor between polls. */
     YIELD {
         @Override
         void pause(int asked) {
@@ -37,51 +36,47 @@ public enum Waiting {
     };
 
     private static final int SPINS = 1000;
-    /** The clock costs more than a poll: it is read once in so many turns. */
+    /** Reading the clock costs more than a poll. */
     private static final int TURNS_PER_CLOCK = 64;
 
     abstract void pause(int asked);
 
     /**
-     * Asks until the answer is true.
+     * As {@link #tryUntil}, but throws if the condition does not become true in time.
      *
-     * @param condition what is asked
-     * @param deadline how long at most
-     * @throws FabricTimeoutException if it does not become true in that time
+     * @throws FabricTimeoutException if the deadline passes
      */
     public void until(BooleanSupplier condition, Duration deadline) {
         if (!tryUntil(condition, deadline)) {
-            throw new FabricTimeoutException("what was waited for", deadline,
+            throw new FabricTimeoutException("the condition that was waited for", deadline,
                     "Is the peer running, and does it make progress by polling its queue?");
         }
     }
 
     /**
-     * Blocks, without using the processor, until something may be there to be read from one of several objects; fi_trywait and
-     * poll(2). A virtual thread does not block: it looks again five thousand times a second.
+     * Blocks, without using the processor, until one of several objects may have something to read; fi_trywait and poll(2). A
+     * virtual thread does not block: it polls five thousand times a second.
      *
-     * @param deadline how long at most
-     * @param objects what to wait for, with wait descriptors
-     * @return false where nothing came in time
-     * @throws IllegalStateException if one has no wait descriptor, or is closed
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set
-     * @throws WrongThreadException if the threading model gives one of them to another thread
+     * @param deadline the longest wait
+     * @param objects objects with wait descriptors; see {@link Waitable#tryWait} for their errors
+     * @return false if nothing came in time
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
      */
     public static boolean block(Duration deadline, Waitable... objects) {
         return new DescriptorWait(objects).until(deadline);
     }
 
     /**
-     * {@return whether the answer became true in time}
+     * {@return whether the condition became true in time}
      *
-     * @param condition what is asked
-     * @param deadline how long at most
+     * @param condition what is polled
+     * @param deadline the longest wait
      */
     public boolean tryUntil(BooleanSupplier condition, Duration deadline) {
         Objects.requireNonNull(condition);
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
-        Object recording = null; // not for the short waits, which are on the data path
+        Object recording = null; // short waits, which are on the data path, are not recorded
         for (int asked = 0;; asked++) {
             if (condition.getAsBoolean()) {
                 return ended(recording, asked, true);

@@ -43,7 +43,7 @@ class LoadingTest {
         Libfabric.load();
 
         assertThatIllegalStateException().isThrownBy(() -> Libfabric.load(Map.of("FI_PROVIDER", "shm")))
-                .withMessageContaining("before anything else");
+                .withMessageContaining("before any other method");
     }
 
     /** Loads the library with a variable, if one is given, and says what it found. */

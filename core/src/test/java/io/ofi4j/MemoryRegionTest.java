@@ -170,7 +170,7 @@ class MemoryRegionTest {
                 RmaMessage message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
                         .local(whole, 0, Long.MAX_VALUE).local(whole, 0, 10).remote(target.remote(), 0, 8);
                 assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
-                        .withMessageContaining("the bytes as many");
+                        .withMessageContaining("the same number of bytes");
             }
         }
     }

@@ -334,7 +334,8 @@ class RmaCallsTest {
             message.peer(pair.far);
             assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("segments");
             message.local(source, 0, 8).remote(target.remote(), 0, 7);
-            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("as many");
+            assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
+                    .withMessageContaining("the same number of bytes");
             message.remote(target.remote(), 7, 1);
             assertThatIllegalArgumentException().isThrownBy(() -> message.tryRead(1)).withMessageContaining("lacks");
             assertThatIllegalArgumentException().isThrownBy(() -> message.tryWriteVector(1))
@@ -346,7 +347,7 @@ class RmaCallsTest {
                 for (int i = 0; i < 100; i++) {
                     message.local(source, 0, 1);
                 }
-            }).withMessageContaining("and no more");
+            }).withMessageContaining("at most");
             message.clear().local(large, 0, 1 << 20).remote(large.remote(), 0, 1 << 20).flags(OperationFlag.INJECT);
             assertThatIllegalArgumentException().isThrownBy(() -> message.tryWrite(1))
                     .withMessageContaining("an inject");

@@ -286,7 +286,7 @@ class SelectiveCompletionTest {
         for (OperationFlag flag : List.of(OperationFlag.INJECT, OperationFlag.MORE, OperationFlag.FENCE,
                 OperationFlag.REMOTE_CQ_DATA)) {
             assertThatIllegalArgumentException().isThrownBy(() -> FabricHints.rma().operationFlags(flag))
-                    .withMessageContaining(flag + " cannot be had by default");
+                    .withMessageContaining(flag + " cannot be a default");
         }
         assertThatThrownBy(() -> Libfabric.load()
                 .info(TestProviders.hints("udp;ofi_rxd").operationFlags(OperationFlag.COMMIT_COMPLETE)))

@@ -124,7 +124,7 @@ class VerbsTest {
             assertThat(message.remoteLimit()).isEqualTo(1);
             message.remote(there.remote(), 0, 8);
             assertThatIllegalArgumentException().isThrownBy(() -> message.remote(there.remote(), 8, 8))
-                    .withMessageContaining("and no more");
+                    .withMessageContaining("at most");
         }
     }
 

@@ -1,18 +1,19 @@
 package io.ofi4j.info;
 
-import io.ofi4j.AddressVector;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
- * How an address vector is opened; {@code struct fi_av_attr}, fi_av(3). Immutable: each method gives a changed copy.
+ * How an address vector is opened; {@code struct fi_av_attr}, fi_av(3). Immutable: each method returns a changed copy, and
+ * throws IllegalArgumentException if a value is out of range.
  *
  * <pre>{@code
  * AddressVectorAttributes.defaults().type(AddressVectorType.TABLE).count(1024)
  * }</pre>
  */
 public final class AddressVectorAttributes implements Cloneable {
-    /** No provider has more. */
+    /** The largest number that any provider supports. */
     private static final int MAXIMUM_CONTEXT_BITS = 16;
     private static final long MAXIMUM_COUNT = 1 << 24;
     private static final int MAXIMUM_NAME_LENGTH = 200;
@@ -27,89 +28,59 @@ public final class AddressVectorAttributes implements Cloneable {
     private AddressVectorAttributes() {
     }
 
-    /** {@return the provider's preferences, and a vector of this process alone} */
+    /** {@return the provider's preferences, for a vector that is not shared with other processes} */
     public static AddressVectorAttributes defaults() {
         return new AddressVectorAttributes();
     }
 
-    /**
-     * {@return a copy of that type}
-     *
-     * @param wanted how peers are numbered
-     * @throws IllegalArgumentException if it is {@link AddressVectorType#OTHER}
-     */
+    /** {@return a copy with this type, which must not be {@link AddressVectorType#OTHER}} */
     public AddressVectorAttributes type(AddressVectorType wanted) {
         if (wanted == AddressVectorType.OTHER) {
-            throw new IllegalArgumentException("name a type of address vector, not OTHER");
+            throw new IllegalArgumentException("OTHER cannot be asked for: choose MAP, TABLE or UNSPECIFIED");
         }
-        AddressVectorAttributes copy = copy();
-        copy.type = Objects.requireNonNull(wanted);
-        return copy;
+        return with(copy -> copy.type = Objects.requireNonNull(wanted));
     }
 
     /**
-     * {@return a copy that expects so many addresses; more can be inserted, unless the vector is shared}
-     *
-     * @param addresses how many, from 0, which leaves it to the provider, to 16,777,216
-     * @throws IllegalArgumentException if it is out of range
+     * {@return a copy with this expected number of addresses, 0 (the provider chooses) to 16,777,216; only a shared vector is
+     * limited to it}
      */
     public AddressVectorAttributes count(long addresses) {
-        AddressVectorAttributes copy = copy();
-        copy.count = requireCount(addresses, "addresses");
-        return copy;
+        return with(copy -> copy.count = requireCount(addresses, "addresses"));
     }
 
-    /**
-     * {@return a copy that expects so many endpoints at each network address}
-     *
-     * @param endpoints how many, from 0 for unknown, to 16,777,216
-     * @throws IllegalArgumentException if it is out of range
-     */
+    /** {@return a copy with this expected number of endpoints per network address, 0 (unknown) to 16,777,216} */
     public AddressVectorAttributes endpointsPerNode(long endpoints) {
-        AddressVectorAttributes copy = copy();
-        copy.endpointsPerNode = requireCount(endpoints, "endpoints");
-        return copy;
+        return with(copy -> copy.endpointsPerNode = requireCount(endpoints, "endpoints"));
     }
 
-    /**
-     * {@return a copy whose peers' numbers leave so many bits for the number of a receive context}
-     *
-     * @param bits how many, from 0 to 16
-     * @throws IllegalArgumentException if it is out of range
-     */
+    /** {@return a copy that reserves this many bits of a peer's number, 0 to 16, for the number of a receive context} */
     public AddressVectorAttributes receiveContextBits(int bits) {
         if (bits < 0 || bits > MAXIMUM_CONTEXT_BITS) {
             throw new IllegalArgumentException(
                     "receive contexts take 0 to " + MAXIMUM_CONTEXT_BITS + " bits, not " + bits);
         }
-        AddressVectorAttributes copy = copy();
-        copy.receiveContextBits = bits;
-        return copy;
+        return with(copy -> copy.receiveContextBits = bits);
     }
 
     /**
-     * {@return a copy that is shared with other processes of this machine; needs {@link Capability#SHARED_AV} of the domain,
-     * and a {@link #count}, which cannot be exceeded} One process opens it so and fills it, others open it {@link #readOnly};
-     * who opens it so a second time empties it.
+     * {@return a copy that is shared with other processes of this machine} It needs {@link Capability#SHARED_AV} of the domain
+     * and a {@link #count}, which is then a hard limit. One process opens the vector with a name and fills it; the others open
+     * it {@link #readOnly}. Opening it a second time without {@code readOnly} empties it.
      *
-     * @param shared the vector's name, of letters, digits, dots, dashes and underscores, at most 200
-     * @throws IllegalArgumentException if it is no such name
+     * @param shared the vector's name: up to 200 letters, digits, dots, dashes and underscores
      */
     public AddressVectorAttributes name(String shared) {
         if (!shared.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0," + (MAXIMUM_NAME_LENGTH - 1) + "}")) {
-            throw new IllegalArgumentException("the name of a shared address vector has letters, digits, dots, dashes "
-                    + "and underscores, at most " + MAXIMUM_NAME_LENGTH + ", unlike '" + shared + "'");
+            throw new IllegalArgumentException("the name of a shared address vector has at most " + MAXIMUM_NAME_LENGTH
+                    + " letters, digits, dots, dashes and underscores, unlike '" + shared + "'");
         }
-        AddressVectorAttributes copy = copy();
-        copy.name = shared;
-        return copy;
+        return with(copy -> copy.name = shared);
     }
 
-    /** {@return a copy that only looks up what another process has inserted into the vector of that {@link #name(String)}} */
+    /** {@return a copy that only looks up what another process inserted into the vector of that {@link #name(String)}} */
     public AddressVectorAttributes readOnly() {
-        AddressVectorAttributes copy = copy();
-        copy.readOnly = true;
-        return copy;
+        return with(copy -> copy.readOnly = true);
     }
 
     private static long requireCount(long count, String what) {
@@ -125,34 +96,36 @@ public final class AddressVectorAttributes implements Cloneable {
         return type;
     }
 
-    /** {@return how many addresses are expected, 0 where that is left to the provider} */
+    /** {@return the expected number of addresses, 0 where the provider chooses} */
     public long count() {
         return count;
     }
 
-    /** {@return how many endpoints are expected at each network address, 0 where that is not known} */
+    /** {@return the expected number of endpoints per network address, 0 if unknown} */
     public long endpointsPerNode() {
         return endpointsPerNode;
     }
 
-    /** {@return how many bits of a peer's number are left for a receive context} */
+    /** {@return the number of bits of a peer's number that are reserved for a receive context} */
     public int receiveContextBits() {
         return receiveContextBits;
     }
 
-    /** {@return the name under which it is shared} */
+    /** {@return the name under which it is shared; empty if it is not} */
     public Optional<String> name() {
         return Optional.ofNullable(name);
     }
 
-    /** {@return whether it only looks up what another process has inserted} */
+    /** {@return whether it only looks up what another process inserted} */
     public boolean isReadOnly() {
         return readOnly;
     }
 
-    private AddressVectorAttributes copy() {
+    private AddressVectorAttributes with(Consumer<AddressVectorAttributes> change) {
         try {
-            return (AddressVectorAttributes) clone();
+            AddressVectorAttributes copy = (AddressVectorAttributes) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

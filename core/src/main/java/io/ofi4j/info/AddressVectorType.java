@@ -1,16 +1,14 @@
 package io.ofi4j.info;
 
-/**
- * How an address vector numbers its peers; {@code enum fi_av_type}, fi_av(3). Asked for with
- * {@link AttributeHints#addressVectorType} and {@link AddressVectorAttributes#type(AddressVectorType)}. With libfabric 2.x a map
- * is numbered like a table.
- */
+import java.util.stream.Stream;
+
+/** How an address vector numbers its peers; {@code enum fi_av_type}, fi_av(3). libfabric 2.x numbers a map like a table. */
 public enum AddressVectorType {
-    /** Whatever the provider prefers. */
+    /** The provider's preference. */
     UNSPECIFIED(0),
-    /** The provider chooses a number, which may have the address in it. */
+    /** The provider chooses a number, which may contain the address. */
     MAP(1),
-    /** Peers are numbered from 0 in the order of their insertion. */
+    /** Peers are numbered from 0 in the order of insertion. */
     TABLE(2),
     /** A type that this release does not know. */
     OTHER(-1);
@@ -26,17 +24,8 @@ public enum AddressVectorType {
         return value;
     }
 
-    /**
-     * {@return the type with that number, or {@link #OTHER}}
-     *
-     * @param value libfabric's number
-     */
+    /** {@return the type with this number, or {@link #OTHER}} */
     public static AddressVectorType of(int value) {
-        for (AddressVectorType type : values()) {
-            if (type.value == value) {
-                return type;
-            }
-        }
-        return OTHER;
+        return Stream.of(values()).filter(type -> type.value == value).findFirst().orElse(OTHER);
     }
 }

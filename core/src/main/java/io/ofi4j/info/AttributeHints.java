@@ -5,10 +5,12 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * What is asked of a provider in the attributes of its domain and endpoints, beside {@link FabricHints}: limits that must be met,
- * and promises that it must make; fi_getinfo(3). Immutable: each method gives a changed copy.
+ * What a provider must offer in the attributes of its domain and endpoints, in addition to {@link FabricHints}: limits and
+ * ordering guarantees; fi_getinfo(3). Immutable: each method returns a changed copy. Sizes are 0 (the provider's preference) or
+ * more; a negative one throws IllegalArgumentException.
  */
 public final class AttributeHints implements Cloneable {
     private AddressVectorType addressVectorType = AddressVectorType.UNSPECIFIED;
@@ -28,99 +30,48 @@ public final class AttributeHints implements Cloneable {
         return new AttributeHints();
     }
 
-    /**
-     * {@return a copy that asks for this type of address vector}
-     *
-     * @param type how peers are numbered
-     */
+    /** {@return a copy that asks for this type of address vector} */
     public AttributeHints addressVectorType(AddressVectorType type) {
-        AttributeHints copy = copy();
-        copy.addressVectorType = Objects.requireNonNull(type);
-        return copy;
+        return with(copy -> copy.addressVectorType = Objects.requireNonNull(type));
     }
 
-    /**
-     * {@return a copy that asks for this resource management}
-     *
-     * @param management who guards queues against overrun
-     */
+    /** {@return a copy that asks for this resource management: protection of queues against overrun, by provider or application} */
     public AttributeHints resourceManagement(ResourceManagement management) {
-        AttributeHints copy = copy();
-        copy.resourceManagement = Objects.requireNonNull(management);
-        return copy;
+        return with(copy -> copy.resourceManagement = Objects.requireNonNull(management));
     }
 
-    /**
-     * {@return a copy that asks for this traffic class, of domain and endpoints}
-     *
-     * @param wanted what the network shall prefer
-     */
+    /** {@return a copy that asks for this traffic class, of domain and endpoints} */
     public AttributeHints trafficClass(TrafficClass wanted) {
-        AttributeHints copy = copy();
-        copy.trafficClass = Objects.requireNonNull(wanted);
-        return copy;
+        return with(copy -> copy.trafficClass = Objects.requireNonNull(wanted));
     }
 
-    /**
-     * {@return a copy that asks for these orders of operations to one peer, and no longer for others}
-     *
-     * @param orders which order must be kept
-     */
+    /** {@return a copy that asks for exactly these orders of operations to one peer} */
     public AttributeHints messageOrder(MessageOrder... orders) {
-        AttributeHints copy = copy();
         Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
         set.addAll(List.of(orders));
-        copy.messageOrder = set;
-        return copy;
+        return with(copy -> copy.messageOrder = set);
     }
 
-    /**
-     * {@return a copy that asks for these orders of completions, and no longer for others}
-     *
-     * @param orders which order must be kept
-     */
+    /** {@return a copy that asks for exactly these orders of completions} */
     public AttributeHints completionOrder(CompletionOrder... orders) {
-        AttributeHints copy = copy();
         Set<CompletionOrder> set = EnumSet.noneOf(CompletionOrder.class);
         set.addAll(List.of(orders));
-        copy.completionOrder = set;
-        return copy;
+        return with(copy -> copy.completionOrder = set);
     }
 
-    /**
-     * {@return a copy whose endpoints must take so many operations at once}
-     *
-     * @param operations how many at least, 0 for what the provider prefers
-     * @throws IllegalArgumentException if it is below 0
-     */
+    /** {@return a copy whose endpoints must take at least this many operations in flight} */
     public AttributeHints transmitSize(long operations) {
-        AttributeHints copy = copy();
-        copy.transmitSize = requireSize(operations, "a transmit size");
-        return copy;
+        return with(copy -> copy.transmitSize = requireSize(operations, "a transmit size"));
     }
 
-    /**
-     * {@return a copy whose endpoints must take so many receives at once}
-     *
-     * @param operations how many at least, 0 for what the provider prefers
-     * @throws IllegalArgumentException if it is below 0
-     */
+    /** {@return a copy whose endpoints must take at least this many posted receives} */
     public AttributeHints receiveSize(long operations) {
-        AttributeHints copy = copy();
-        copy.receiveSize = requireSize(operations, "a receive size");
-        return copy;
+        return with(copy -> copy.receiveSize = requireSize(operations, "a receive size"));
     }
 
-    /**
-     * {@return a copy whose endpoints must inject so many bytes}
-     *
-     * @param bytes how many at least, 0 for what the provider prefers
-     * @throws IllegalArgumentException if it is below 0
-     */
+    /** {@return a copy whose endpoints must inject at least this many bytes} */
     public AttributeHints injectSize(long bytes) {
-        AttributeHints copy = copy();
-        copy.injectSize = requireSize(bytes, "an inject size");
-        return copy;
+        return with(copy -> copy.injectSize = requireSize(bytes, "an inject size"));
     }
 
     private static long requireSize(long size, String what) {
@@ -130,42 +81,42 @@ public final class AttributeHints implements Cloneable {
         return size;
     }
 
-    /** {@return the type of address vector that is asked for} */
+    /** {@return the requested type of address vector} */
     public AddressVectorType addressVectorType() {
         return addressVectorType;
     }
 
-    /** {@return the resource management that is asked for} */
+    /** {@return the requested resource management} */
     public ResourceManagement resourceManagement() {
         return resourceManagement;
     }
 
-    /** {@return the traffic class that is asked for} */
+    /** {@return the requested traffic class} */
     public TrafficClass trafficClass() {
         return trafficClass;
     }
 
-    /** {@return the orders of operations that are asked for} */
+    /** {@return the requested orders of operations} */
     public Set<MessageOrder> messageOrder() {
         return Set.copyOf(messageOrder);
     }
 
-    /** {@return the orders of completions that are asked for} */
+    /** {@return the requested orders of completions} */
     public Set<CompletionOrder> completionOrder() {
         return Set.copyOf(completionOrder);
     }
 
-    /** {@return how many operations endpoints must take at once, 0 for the provider's preference} */
+    /** {@return the requested number of operations in flight, 0 for the provider's preference} */
     public long transmitSize() {
         return transmitSize;
     }
 
-    /** {@return how many receives endpoints must take at once, 0 for the provider's preference} */
+    /** {@return the requested number of posted receives, 0 for the provider's preference} */
     public long receiveSize() {
         return receiveSize;
     }
 
-    /** {@return how many bytes endpoints must inject, 0 for the provider's preference} */
+    /** {@return the requested number of bytes for an inject, 0 for the provider's preference} */
     public long injectSize() {
         return injectSize;
     }
@@ -174,7 +125,7 @@ public final class AttributeHints implements Cloneable {
         return toString().isEmpty();
     }
 
-    /** {@return what is asked for, or no text where nothing is} */
+    /** {@return the requests, as text; empty if there are none} */
     @Override
     public String toString() {
         List<String> parts = new ArrayList<>();
@@ -189,15 +140,17 @@ public final class AttributeHints implements Cloneable {
         return String.join(", ", parts);
     }
 
-    private static void add(List<String> parts, boolean isAskedFor, String part) {
+    static void add(List<String> parts, boolean isAskedFor, String part) {
         if (isAskedFor) {
             parts.add(part);
         }
     }
 
-    private AttributeHints copy() {
+    private AttributeHints with(Consumer<AttributeHints> change) {
         try {
-            return (AttributeHints) clone();
+            AttributeHints copy = (AttributeHints) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

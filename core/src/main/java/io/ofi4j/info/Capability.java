@@ -19,17 +19,17 @@ public enum Capability {
     MULTICAST(5),
     /** Collective operations. */
     COLLECTIVE(6),
-    /** Starting RMA reads, or fetching atomics. */
+    /** Initiating RMA reads and fetching atomics. */
     READ(8),
-    /** Starting RMA writes, or atomics. */
+    /** Initiating RMA writes and atomics. */
     WRITE(9),
     /** Receiving messages. */
     RECV(10),
     /** Sending messages. */
     SEND(11),
-    /** Being the target of reads. */
+    /** Target of reads. */
     REMOTE_READ(12),
-    /** Being the target of writes. */
+    /** Target of writes. */
     REMOTE_WRITE(13),
     /** One posted buffer takes several messages. */
     MULTI_RECV(16),
@@ -38,8 +38,9 @@ public enum Capability {
     /** Operations that wait for earlier ones to the same peer. */
     FENCE(21),
     /**
-     * Address vectors whose entries carry a number of the application's: of the software providers {@code shm} and
-     * {@code ofi_rxm} of libfabric 2.x. This release gives out none; {@link AddressVector#peer} finds the peer of a source.
+     * Address vectors whose entries carry a number chosen by the application; of the software providers, {@code shm} and {@code
+     * ofi_rxm} of libfabric 2.x have it. ofi4j does not expose the number; {@link AddressVector#peer} finds the peer of a
+     * source.
      */
     AV_USER_ID(41),
     /** Serving as a peer provider. */
@@ -52,11 +53,11 @@ public enum Capability {
     HMEM(47),
     /** Exact source matching (libfabric 2.0 and newer). */
     EXACT_DIRECTED_RECV(48, 2),
-    /** Completions after data reached persistent memory. */
+    /** Completions after data has reached persistent memory. */
     RMA_PMEM(49),
-    /** Source addresses in error completions. No software provider of libfabric 1.17 and 2.1 has them. */
+    /** Source addresses in error completions. No software provider of libfabric 1.17 and 2.1 has it. */
     SOURCE_ERR(50),
-    /** Communication inside one node. */
+    /** Communication within one node. */
     LOCAL_COMM(51),
     /** Communication between nodes. */
     REMOTE_COMM(52),
@@ -88,12 +89,7 @@ public enum Capability {
         return bit;
     }
 
-    /**
-     * {@return the capabilities whose bits are set; some bits changed their meaning with libfabric 2.0}
-     *
-     * @param bits capability bits
-     * @param runtime the libfabric they come from
-     */
+    /** {@return the capabilities whose bits are set, for the libfabric that gave them: some bits changed meaning with 2.0} */
     public static Set<Capability> setOf(long bits, Version runtime) {
         Set<Capability> set = EnumSet.noneOf(Capability.class);
         for (Capability capability : values()) {
@@ -104,11 +100,7 @@ public enum Capability {
         return Collections.unmodifiableSet(set);
     }
 
-    /**
-     * {@return whether a libfabric knows it}
-     *
-     * @param runtime the version that is loaded
-     */
+    /** {@return whether this version of libfabric knows it} */
     public boolean isKnownTo(Version runtime) {
         return runtime.major() >= sinceMajor;
     }

@@ -1,11 +1,11 @@
 package io.ofi4j.info;
 
 /**
- * What a provider writes into an entry of a completion queue; {@code enum fi_cq_format}, fi_cq(3). Each has what those before it
- * have. What a format lacks is 0 to the handler.
+ * What a provider writes into an entry of a completion queue; {@code enum fi_cq_format}, fi_cq(3). Each format includes those
+ * before it. A handler gets 0 for a field that its format lacks.
  */
 public enum CompletionFormat {
-    /** Which operation; no flags, so that errors aside nothing tells what completed. */
+    /** The operation alone. Without flags, a successful completion does not say what kind of operation it was. */
     CONTEXT(1),
     /** Also flags and length. */
     MESSAGE(2),

@@ -1,10 +1,10 @@
 package io.ofi4j.info;
 
-/** In which order completions come; the FI_ORDER_* bits of a completion order, fi_endpoint(3). */
+/** The order of completions; the FI_ORDER_* bits of fi_endpoint(3). */
 public enum CompletionOrder {
-    /** As the operations were posted. */
+    /** The order in which the operations were posted. */
     STRICT(0x1ff),
-    /** The bytes of one operation arrive in their order; libfabric 2.x no longer says. */
+    /** The bytes of one operation arrive in order; libfabric 2.x no longer reports it. */
     DATA(1L << 16);
 
     private final long bits;

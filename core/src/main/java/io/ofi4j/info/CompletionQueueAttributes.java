@@ -1,11 +1,12 @@
 package io.ofi4j.info;
 
-import io.ofi4j.CompletionQueue;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
- * How a completion queue is opened; {@code struct fi_cq_attr}, fi_cq(3). Immutable: each method gives a changed copy.
+ * How a completion queue is opened; {@code struct fi_cq_attr}, fi_cq(3). Immutable: each method returns a changed copy, and
+ * throws IllegalArgumentException if a number is out of range.
  *
  * <pre>{@code
  * CompletionQueueAttributes.defaults().size(256).waitObject(WaitObject.FD)
@@ -23,109 +24,86 @@ public final class CompletionQueueAttributes implements Cloneable {
     private CompletionQueueAttributes() {
     }
 
-    /** {@return the size that the provider prefers, format DATA, and no wait object} */
+    /** {@return the provider's preferred size, format DATA, and no wait object} */
     public static CompletionQueueAttributes defaults() {
         return new CompletionQueueAttributes();
     }
 
-    /**
-     * {@return a copy of that size}
-     *
-     * @param operations how many operations can be in flight on the queue, from 1 to 1,048,576
-     * @throws IllegalArgumentException if it is out of range
-     */
+    /** {@return a copy for this many operations in flight on the queue, 1 to 1,048,576} */
     public CompletionQueueAttributes size(int operations) {
         if (operations < 1 || operations > MAXIMUM_SIZE) {
             throw new IllegalArgumentException(
                     "a completion queue has 1 to " + MAXIMUM_SIZE + " entries, not " + operations);
         }
-        CompletionQueueAttributes copy = copy();
-        copy.size = operations;
-        return copy;
+        return with(copy -> copy.size = operations);
     }
 
-    /**
-     * {@return a copy with that format}
-     *
-     * @param wanted what an entry has
-     */
+    /** {@return a copy with this format of entries} */
     public CompletionQueueAttributes format(CompletionFormat wanted) {
-        CompletionQueueAttributes copy = copy();
-        copy.format = Objects.requireNonNull(wanted);
-        return copy;
+        return with(copy -> copy.format = Objects.requireNonNull(wanted));
     }
 
     /**
-     * {@return a copy with that wait object}
+     * {@return a copy with this wait object}
      *
-     * @param wanted what threads block on
-     * @throws UnsupportedOperationException if this library does not offer it
+     * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
     public CompletionQueueAttributes waitObject(WaitObject wanted) {
-        CompletionQueueAttributes copy = copy();
-        copy.waitObject = wanted.requireOffered();
-        return copy;
+        return with(copy -> copy.waitObject = wanted.requireOffered());
     }
 
     /**
-     * {@return a copy that wants its interrupts on a certain processor; FI_AFFINITY. Providers that cannot ignore it}
-     *
-     * @param vector the processor's number, 0 or more
-     * @throws IllegalArgumentException if it is below 0
+     * {@return a copy that requests its interrupts on this processor, 0 or more; FI_AFFINITY} Providers without the feature
+     * ignore it.
      */
     public CompletionQueueAttributes signalingVector(int vector) {
         if (vector < 0) {
             throw new IllegalArgumentException("a signaling vector is 0 or more, not " + vector);
         }
-        CompletionQueueAttributes copy = copy();
-        copy.signalingVector = vector;
-        return copy;
+        return with(copy -> copy.signalingVector = vector);
     }
 
     /**
-     * {@return a copy whose blocking read waits for that many completions} What FI_CQ_COND_THRESHOLD does, but for every
-     * provider: most ignore that, and with sockets nothing is read without blocking any more.
-     *
-     * @param completions how many, at least 1
-     * @throws IllegalArgumentException if it is below 1
+     * {@return a copy whose blocking read waits for this many completions, at least 1} It works for every provider, unlike
+     * FI_CQ_COND_THRESHOLD, which most ignore and which breaks non-blocking reads with sockets.
      */
     public CompletionQueueAttributes waitThreshold(int completions) {
         if (completions < 1) {
             throw new IllegalArgumentException("a wait threshold is at least 1, not " + completions);
         }
-        CompletionQueueAttributes copy = copy();
-        copy.waitThreshold = completions;
-        return copy;
+        return with(copy -> copy.waitThreshold = completions);
     }
 
-    /** {@return how many operations can be in flight; empty where the provider's preference counts} */
+    /** {@return the number of operations in flight; empty for the provider's preference} */
     public OptionalInt size() {
         return size == 0 ? OptionalInt.empty() : OptionalInt.of(size);
     }
 
-    /** {@return what an entry has} */
+    /** {@return the format of entries} */
     public CompletionFormat format() {
         return format;
     }
 
-    /** {@return what threads block on} */
+    /** {@return the object that threads block on} */
     public WaitObject waitObject() {
         return waitObject;
     }
 
-    /** {@return the processor for interrupts, if one was named} */
+    /** {@return the processor for interrupts; empty if none was named} */
     public OptionalInt signalingVector() {
         return signalingVector < 0 ? OptionalInt.empty() : OptionalInt.of(signalingVector);
     }
 
-    /** {@return how many completions a blocking read waits for} */
+    /** {@return the number of completions that a blocking read waits for} */
     public int waitThreshold() {
         return waitThreshold;
     }
 
-    private CompletionQueueAttributes copy() {
+    private CompletionQueueAttributes with(Consumer<CompletionQueueAttributes> change) {
         try {
-            return (CompletionQueueAttributes) clone();
+            CompletionQueueAttributes copy = (CompletionQueueAttributes) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

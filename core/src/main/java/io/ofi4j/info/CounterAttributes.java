@@ -1,6 +1,6 @@
 package io.ofi4j.info;
 
-/** How a counter is opened; {@code struct fi_cntr_attr}, fi_cntr(3). Immutable: each method gives a changed copy. */
+/** How a counter is opened; {@code struct fi_cntr_attr}, fi_cntr(3). Immutable: each method returns a changed copy. */
 public final class CounterAttributes {
     private static final CounterAttributes DEFAULTS = new CounterAttributes(WaitObject.NONE);
 
@@ -16,16 +16,15 @@ public final class CounterAttributes {
     }
 
     /**
-     * {@return a copy with that wait object}
+     * {@return a copy with this wait object}
      *
-     * @param wanted what threads block on
-     * @throws UnsupportedOperationException if this library does not offer it
+     * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
     public CounterAttributes waitObject(WaitObject wanted) {
         return new CounterAttributes(wanted.requireOffered());
     }
 
-    /** {@return what threads block on} */
+    /** {@return the object that threads block on} */
     public WaitObject waitObject() {
         return waitObject;
     }

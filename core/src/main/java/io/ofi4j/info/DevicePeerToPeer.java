@@ -1,12 +1,12 @@
 package io.ofi4j.info;
 
-/** Whether adapter and device memory talk to each other directly; the FI_HMEM_P2P_* values of fi_endpoint(3). */
+/** Whether adapter and device memory transfer data directly; the FI_HMEM_P2P_* values of fi_endpoint(3). */
 public enum DevicePeerToPeer {
     /** The provider decides. */
     ENABLED,
-    /** Always, or transfers fail. */
+    /** Always; transfers fail where it is not possible. */
     REQUIRED,
-    /** Where they can. */
+    /** Where possible. */
     PREFERRED,
     /** Never. */
     DISABLED

@@ -3,34 +3,34 @@ package io.ofi4j.info;
 import java.util.Set;
 
 /**
- * What a domain is; {@code struct fi_domain_attr}, fi_domain(3).
+ * What a domain offers; {@code struct fi_domain_attr}, fi_domain(3).
  *
- * @param name its name: a device or network interface
+ * @param name the device or network interface
  * @param threading which calls the application serialises
- * @param controlProgress who moves connections and the like
- * @param dataProgress who moves data
- * @param resourceManagement whether the provider guards its queues against overrun, an FI_RM_* value
- * @param addressVectorType the preferred kind of address vector, an FI_AV_* value
- * @param memoryRegionMode what registrations must do
- * @param keySize how many bytes a key has
- * @param completionDataSize how many bytes of remote completion data travel, 0 where none do
- * @param completionQueues how many queues it can have
- * @param endpoints how many endpoints it can have
- * @param counters how many counters it can have
- * @param memoryRegionIovLimit how many segments one region can have
- * @param memoryRegions how many regions it can have, 0 where that is not known
+ * @param controlProgress who makes progress on connections and other control operations
+ * @param dataProgress who makes progress on data transfers
+ * @param resourceManagement whether the provider protects its queues against overrun, an FI_RM_* value
+ * @param addressVectorType the preferred type of address vector, an FI_AV_* value
+ * @param memoryRegionMode the requirements for memory registration
+ * @param keySize the size of a key, in bytes
+ * @param completionDataSize the size of remote completion data, in bytes; 0 if the provider carries none
+ * @param completionQueues the largest number of completion queues
+ * @param endpoints the largest number of endpoints
+ * @param counters the largest number of counters
+ * @param memoryRegionIovLimit the largest number of segments of one region
+ * @param memoryRegions the largest number of regions, 0 if unknown
  * @param capabilities capability bits of the domain
- * @param mode what it demands of the application, as mode bits of fi_getinfo(3); met by this library
- * @param transmitContexts how many transmit contexts it can have
- * @param receiveContexts how many receive contexts it can have
- * @param transmitContextsPerEndpoint how many of them one scalable endpoint can have
- * @param receiveContextsPerEndpoint how many of them one scalable endpoint can have
- * @param sharedTransmitContexts how many endpoints can share a transmit context
- * @param sharedReceiveContexts how many endpoints can share a receive context
- * @param authorizationKeySize how many bytes an authorization key has, 0 where there are none
- * @param errorDataSize how many bytes a provider tells of an error at most, 0 where that is not known
+ * @param mode what the provider demands of the application, mode bits of fi_getinfo(3); ofi4j meets them
+ * @param transmitContexts the largest number of transmit contexts
+ * @param receiveContexts the largest number of receive contexts
+ * @param transmitContextsPerEndpoint the largest number of transmit contexts of one scalable endpoint
+ * @param receiveContextsPerEndpoint the largest number of receive contexts of one scalable endpoint
+ * @param sharedTransmitContexts the largest number of endpoints that share a transmit context
+ * @param sharedReceiveContexts the largest number of endpoints that share a receive context
+ * @param authorizationKeySize the size of an authorization key, in bytes; 0 if there are none
+ * @param errorDataSize the largest size of provider data about an error, in bytes; 0 if unknown
  * @param trafficClass the default of its endpoints, an FI_TC_* value
- * @param authorizationKeysPerEndpoint how many one endpoint can have; 0 before libfabric 2.0
+ * @param authorizationKeysPerEndpoint the largest number of keys of one endpoint; 0 before libfabric 2.0
  * @param maximumGroupId the largest number of a group; 0 before libfabric 2.0
  */
 public record DomainAttributes(String name, ThreadingModel threading, ProgressModel controlProgress,

@@ -12,20 +12,20 @@ import java.util.HexFormat;
 import java.util.zip.CRC32C;
 
 /**
- * The address of an endpoint, as bytes that only its provider understands; fi_getname, fi_cm(3). A value: send what
- * {@link #encode} gives to peers by any means, and let them insert what {@link #decode} reads into their
- * {@link AddressVector}. Two addresses are equal if their bytes are.
+ * The address of an endpoint, as bytes that only its provider interprets; fi_getname, fi_cm(3). A value: send the result of
+ * {@link #encode} to peers by any means, and let them insert the result of {@link #decode} into their {@link AddressVector}.
+ * Two addresses are equal if their bytes are.
  *
- * <p>The encoding is big-endian: the letters {@code OFIA}; the encoding's version, 1, in 2 bytes; the number of address bytes in
- * 2 bytes; the kind of the address, an FI_* address format of fi_getinfo(3) or 0 where it is not known, in 4 bytes; the address;
- * the CRC-32C of all that in 4 bytes.
+ * <p>The encoding is big-endian: the letters {@code OFIA}; the version of the encoding, 1, in 2 bytes; the length of the
+ * address in 2 bytes; its format, an FI_* address format of fi_getinfo(3) or 0 if unknown, in 4 bytes; the address; the CRC-32C
+ * of all that in 4 bytes.
  */
 public final class EndpointAddress {
-    /** No provider's addresses are longer. */
+    /** No provider has longer addresses. */
     static final int MAXIMUM_LENGTH = 512;
 
     private static final int MAXIMUM_NAME_LENGTH = 200;
-    /** As shm names its endpoints. */
+    /** The prefix of the names of shm endpoints. */
     private static final String NAME_PREFIX = "fi_shm://";
     private static final int FI_SOCKADDR_IN = 2;
     private static final int FI_SOCKADDR_IN6 = 3;
@@ -46,12 +46,7 @@ public final class EndpointAddress {
         this.format = format;
     }
 
-    /**
-     * {@return the address with these bytes, of a kind that is not known}
-     *
-     * @param bytes what {@link #toBytes} gave where the endpoint is; copied
-     * @throws IllegalArgumentException if there are none, or more than 512
-     */
+    /** As {@link #of(byte[], int)}, with an unknown format. */
     public static EndpointAddress of(byte[] bytes) {
         return of(bytes, 0);
     }
@@ -59,9 +54,8 @@ public final class EndpointAddress {
     /**
      * {@return the address with these bytes}
      *
-     * @param bytes what {@link #toBytes} gave where the endpoint is; copied
-     * @param format what {@link #format} gave there
-     * @throws IllegalArgumentException if there are no bytes or more than 512, or the format is below 0
+     * @param bytes 1 to 512 bytes, the result of {@link #toBytes} on the endpoint's side; copied
+     * @param format the result of {@link #format} there, 0 or more
      */
     public static EndpointAddress of(byte[] bytes, int format) {
         if (bytes.length == 0 || bytes.length > MAXIMUM_LENGTH) {
@@ -75,10 +69,9 @@ public final class EndpointAddress {
     }
 
     /**
-     * {@return the address of an endpoint of a provider of networks}
+     * {@return the address of an endpoint of a network provider}
      *
-     * @param address where it is; a port of 0 lets the system choose one
-     * @throws IllegalArgumentException if it is a name that was not resolved
+     * @param address a resolved address; port 0 lets the system choose one
      */
     public static EndpointAddress of(InetSocketAddress address) {
         if (address.isUnresolved()) {
@@ -99,15 +92,14 @@ public final class EndpointAddress {
     }
 
     /**
-     * {@return the address of an endpoint of a provider whose addresses are names, such as {@code shm}}
+     * {@return the address of an endpoint of a provider with named endpoints, such as {@code shm}}
      *
-     * @param name letters, digits, dots, hyphens and underscores; one that no other endpoint of this machine has
-     * @throws IllegalArgumentException if it has none of them, others, or more than 200
+     * @param name up to 200 letters, digits, dots, hyphens and underscores; unique among the endpoints of this machine
      */
     public static EndpointAddress ofName(String name) {
         if (!name.matches("[A-Za-z0-9._-]{1," + MAXIMUM_NAME_LENGTH + "}") || name.startsWith(".")) {
             throw new IllegalArgumentException("a name has 1 to " + MAXIMUM_NAME_LENGTH
-                    + " letters, digits, dots, hyphens and underscores, and no dot in front, unlike '" + name + "'");
+                    + " letters, digits, dots, hyphens and underscores, and no leading dot, unlike '" + name + "'");
         }
         return of((NAME_PREFIX + name + '\0').getBytes(StandardCharsets.US_ASCII), FI_ADDR_STR);
     }
@@ -117,12 +109,12 @@ public final class EndpointAddress {
         return bytes.clone();
     }
 
-    /** {@return the kind of the address, as {@link FabricInfo#addressFormat}; 0 where it is not known} */
+    /** {@return the format of the address, as {@link FabricInfo#addressFormat}; 0 if unknown} */
     public int format() {
         return format;
     }
 
-    /** {@return the address as bytes that {@link #decode} checks} */
+    /** {@return the address in the encoding that {@link #decode} reads} */
     public byte[] encode() {
         ByteBuffer buffer = ByteBuffer.allocate(HEADER_LENGTH + bytes.length + Integer.BYTES);
         buffer.putInt(MAGIC).putShort(ENCODING).putShort((short) bytes.length).putInt(format).put(bytes);
@@ -131,10 +123,9 @@ public final class EndpointAddress {
     }
 
     /**
-     * {@return the address that was encoded}
+     * {@return the address that {@link #encode} encoded}
      *
-     * @param encoded what {@link #encode} gave
-     * @throws IllegalArgumentException if they are not that, from another version, or damaged
+     * @throws IllegalArgumentException if the bytes are damaged, or come from another version
      */
     public static EndpointAddress decode(byte[] encoded) {
         ByteBuffer buffer = ByteBuffer.wrap(encoded).order(ByteOrder.BIG_ENDIAN);

@@ -1,8 +1,10 @@
 package io.ofi4j.info;
 
-/** What kind of communication an endpoint offers; {@code enum fi_ep_type}, fi_endpoint(3). */
+import java.util.stream.Stream;
+
+/** The kind of communication that an endpoint offers; {@code enum fi_ep_type}, fi_endpoint(3). */
 public enum EndpointType {
-    /** Any. Only in hints. */
+    /** Any type; for hints only. */
     UNSPECIFIED(0),
     /** Connected, reliable, ordered. */
     MSG(1),
@@ -24,17 +26,8 @@ public enum EndpointType {
         return value;
     }
 
-    /**
-     * {@return the type with that number, or {@link #OTHER}}
-     *
-     * @param value libfabric's number
-     */
+    /** {@return the type with this number, or {@link #OTHER}} */
     public static EndpointType of(int value) {
-        for (EndpointType type : values()) {
-            if (type.value == value) {
-                return type;
-            }
-        }
-        return OTHER;
+        return Stream.of(values()).filter(type -> type.value == value).findFirst().orElse(OTHER);
     }
 }

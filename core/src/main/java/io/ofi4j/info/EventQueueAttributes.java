@@ -2,9 +2,10 @@ package io.ofi4j.info;
 
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
- * How an event queue is opened; {@code struct fi_eq_attr}, fi_eq(3). Immutable: each method gives a changed copy.
+ * How an event queue is opened; {@code struct fi_eq_attr}, fi_eq(3). Immutable: each method returns a changed copy.
  *
  * <pre>{@code
  * EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable()
@@ -18,63 +19,53 @@ public final class EventQueueAttributes implements Cloneable {
     private EventQueueAttributes() {
     }
 
-    /** {@return the size that the provider prefers, no wait object, and no events of the application's own} */
+    /** {@return the provider's preferred size, no wait object, and no events from the application} */
     public static EventQueueAttributes defaults() {
         return new EventQueueAttributes();
     }
 
-    /**
-     * {@return a copy of that size}
-     *
-     * @param events how many events it shall hold at least, 1 or more
-     * @throws IllegalArgumentException if it is below 1
-     */
+    /** {@return a copy for at least this many events, 1 or more} */
     public EventQueueAttributes size(int events) {
         if (events < 1) {
             throw new IllegalArgumentException("an event queue holds at least 1 event, not " + events);
         }
-        EventQueueAttributes copy = copy();
-        copy.size = events;
-        return copy;
+        return with(copy -> copy.size = events);
     }
 
     /**
-     * {@return a copy with that wait object}
+     * {@return a copy with this wait object}
      *
-     * @param wanted what threads block on
-     * @throws UnsupportedOperationException if this library does not offer it
+     * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
     public EventQueueAttributes waitObject(WaitObject wanted) {
-        EventQueueAttributes copy = copy();
-        copy.waitObject = Objects.requireNonNull(wanted).requireOffered();
-        return copy;
+        return with(copy -> copy.waitObject = Objects.requireNonNull(wanted).requireOffered());
     }
 
-    /** {@return a copy whose queue takes events of the application's own; FI_WRITE} */
+    /** {@return a copy whose queue accepts events from the application; FI_WRITE} */
     public EventQueueAttributes writable() {
-        EventQueueAttributes copy = copy();
-        copy.writable = true;
-        return copy;
+        return with(copy -> copy.writable = true);
     }
 
-    /** {@return how many events it shall hold; empty where the provider's preference counts} */
+    /** {@return the number of events; empty for the provider's preference} */
     public OptionalInt size() {
         return size == 0 ? OptionalInt.empty() : OptionalInt.of(size);
     }
 
-    /** {@return what threads block on} */
+    /** {@return the object that threads block on} */
     public WaitObject waitObject() {
         return waitObject;
     }
 
-    /** {@return whether it takes events of the application's own} */
+    /** {@return whether it accepts events from the application} */
     public boolean isWritable() {
         return writable;
     }
 
-    private EventQueueAttributes copy() {
+    private EventQueueAttributes with(Consumer<EventQueueAttributes> change) {
         try {
-            return (EventQueueAttributes) clone();
+            EventQueueAttributes copy = (EventQueueAttributes) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

@@ -3,10 +3,10 @@ package io.ofi4j.info;
 /**
  * What a fabric is; {@code struct fi_fabric_attr}, fi_fabric(3).
  *
- * @param name its name: a network
- * @param provider who drives it, such as {@code shm} or {@code tcp;ofi_rxm}
+ * @param name the network
+ * @param provider its provider, such as {@code shm} or {@code tcp;ofi_rxm}
  * @param providerVersion the provider's version
- * @param apiVersion the version of the interface that was asked for
+ * @param apiVersion the version of the interface that was requested
  */
 public record FabricAttributes(String name, String provider, Version providerVersion, Version apiVersion) {
 }

@@ -8,13 +8,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * What is asked of a provider; the hints of fi_getinfo(3). Immutable: every method returns a copy.
+ * What a provider must offer; the hints of fi_getinfo(3). Immutable: each method returns a changed copy. A name that is empty
+ * or has a zero character throws IllegalArgumentException.
  *
- * <p>Without more being said: threads may share everything ({@link ThreadingModel#SAFE}) and the provider's own progress
- * model holds. A single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's
- * {@code tcp}: {@link ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
+ * <p>The defaults are {@link ThreadingModel#SAFE}, where threads may share everything, and the provider's own progress model. A
+ * single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's {@code tcp}:
+ * {@link ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
  */
 public final class FabricHints implements Cloneable {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
@@ -34,7 +36,7 @@ public final class FabricHints implements Cloneable {
     private FabricHints() {
     }
 
-    /** {@return hints that every provider of this machine matches which offers {@link ThreadingModel#SAFE}} */
+    /** {@return hints that match every provider of this machine with {@link ThreadingModel#SAFE}} */
     public static FabricHints any() {
         return new FabricHints();
     }
@@ -52,37 +54,22 @@ public final class FabricHints implements Cloneable {
         return any().endpointType(EndpointType.MSG).capabilities(Capability.RMA);
     }
 
-    /**
-     * {@return a copy that asks for this kind of endpoint}
-     *
-     * @param type the kind
-     */
+    /** {@return a copy that asks for this kind of endpoint} */
     public FabricHints endpointType(EndpointType type) {
-        FabricHints copy = copy();
-        copy.endpointType = Objects.requireNonNull(type);
-        return copy;
+        return with(copy -> copy.endpointType = Objects.requireNonNull(type));
     }
 
-    /**
-     * {@return a copy that asks for these capabilities, and no longer for others}
-     *
-     * @param wanted what the endpoint must be able to do
-     */
+    /** {@return a copy that asks for exactly these capabilities} */
     public FabricHints capabilities(Capability... wanted) {
-        FabricHints copy = copy();
         Set<Capability> set = EnumSet.noneOf(Capability.class);
         set.addAll(List.of(wanted));
-        copy.capabilities = set;
-        return copy;
+        return with(copy -> copy.capabilities = set);
     }
 
     /**
-     * {@return a copy whose endpoints carry out every operation in this way, and no longer in others; the op_flags of
-     * fi_endpoint(3)} A {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} has its own flags
-     * instead.
-     *
-     * @param everyOne flags that can be a default: {@link OperationFlag#canBeDefault}
-     * @throws IllegalArgumentException if one cannot: it says something about a single operation
+     * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} An
+     * {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} uses its own flags instead. Each flag must
+     * satisfy {@link OperationFlag#canBeDefault}, or IllegalArgumentException is thrown.
      */
     public FabricHints operationFlags(OperationFlag... everyOne) {
         Set<OperationFlag> set = EnumSet.noneOf(OperationFlag.class);
@@ -90,185 +77,136 @@ public final class FabricHints implements Cloneable {
         for (OperationFlag flag : set) {
             if (!flag.canBeDefault()) {
                 throw new IllegalArgumentException(
-                        flag + " cannot be had by default: say it of single operations, with RmaMessage.flags");
+                        flag + " cannot be a default: set it for single operations, with RmaMessage.flags");
             }
         }
-        FabricHints copy = copy();
-        copy.operationFlags = set;
-        return copy;
+        return with(copy -> copy.operationFlags = set);
     }
 
-    /**
-     * {@return a copy that asks for this provider}
-     *
-     * @param name its name as {@link Libfabric#providers} gives it, such as {@code shm} or {@code tcp;ofi_rxm}
-     * @throws IllegalArgumentException if it is empty, or has a zero character
-     */
+    /** {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}} */
     public FabricHints provider(String name) {
-        FabricHints copy = copy();
-        copy.provider = requireText(name, "provider");
-        return copy;
+        return with(copy -> copy.provider = requireText(name, "provider"));
     }
 
-    /**
-     * {@return a copy that asks for this fabric}
-     *
-     * @param name a network, as {@link FabricAttributes#name} gives it
-     * @throws IllegalArgumentException if it is empty, or has a zero character
-     */
+    /** {@return a copy that asks for this fabric: a network, as {@link FabricAttributes#name} names it} */
     public FabricHints fabric(String name) {
-        FabricHints copy = copy();
-        copy.fabric = requireText(name, "fabric");
-        return copy;
+        return with(copy -> copy.fabric = requireText(name, "fabric"));
     }
 
-    /**
-     * {@return a copy that asks for this domain}
-     *
-     * @param name a device or network interface, as {@link DomainAttributes#name} gives it
-     * @throws IllegalArgumentException if it is empty, or has a zero character
-     */
+    /** {@return a copy that asks for this domain: a device or network interface, as {@link DomainAttributes#name} names it} */
     public FabricHints domain(String name) {
-        FabricHints copy = copy();
-        copy.domain = requireText(name, "domain");
-        return copy;
+        return with(copy -> copy.domain = requireText(name, "domain"));
     }
 
-    /**
-     * {@return a copy that asks for this threading model}
-     *
-     * @param model who serialises calls
-     */
+    /** {@return a copy that asks for this threading model} */
     public FabricHints threading(ThreadingModel model) {
-        FabricHints copy = copy();
-        copy.threading = Objects.requireNonNull(model);
-        return copy;
+        return with(copy -> copy.threading = Objects.requireNonNull(model));
     }
 
-    /**
-     * {@return a copy that asks for this progress model of connections and the like}
-     *
-     * @param model who makes progress
-     */
+    /** {@return a copy that asks for this progress model of connections and other control operations} */
     public FabricHints controlProgress(ProgressModel model) {
-        FabricHints copy = copy();
-        copy.controlProgress = Objects.requireNonNull(model);
-        return copy;
+        return with(copy -> copy.controlProgress = Objects.requireNonNull(model));
     }
 
-    /**
-     * {@return a copy that asks for this progress model of data}
-     *
-     * @param model who makes progress
-     */
+    /** {@return a copy that asks for this progress model of data transfers} */
     public FabricHints dataProgress(ProgressModel model) {
-        FabricHints copy = copy();
-        copy.dataProgress = Objects.requireNonNull(model);
-        return copy;
+        return with(copy -> copy.dataProgress = Objects.requireNonNull(model));
     }
 
     /**
-     * {@return a copy whose endpoints shall have this local address; FI_SOURCE of fi_getinfo(3)}
+     * {@return a copy whose endpoints have this local address; FI_SOURCE of fi_getinfo(3)}
      *
      * @param node a host name or address of this machine, or null for any
      * @param service a port or service name, or null for any
-     * @throws IllegalArgumentException if one of them is empty, or has a zero character
      */
     public FabricHints source(String node, String service) {
         return address(node, service, true);
     }
 
     /**
-     * {@return a copy whose endpoints shall reach this address}
+     * {@return a copy whose endpoints can reach this address}
      *
      * @param node a host name or address
      * @param service a port or service name, or null for any
-     * @throws IllegalArgumentException if one of them is empty, or has a zero character
      */
     public FabricHints destination(String node, String service) {
         return address(requireText(node, "node"), service, false);
     }
 
     private FabricHints address(String newNode, String newService, boolean isSource) {
-        FabricHints copy = copy();
-        copy.node = newNode == null ? null : requireText(newNode, "node");
-        copy.service = newService == null ? null : requireText(newService, "service");
-        copy.source = isSource;
-        return copy;
+        return with(copy -> {
+            copy.node = newNode == null ? null : requireText(newNode, "node");
+            copy.service = newService == null ? null : requireText(newService, "service");
+            copy.source = isSource;
+        });
     }
 
-    /**
-     * {@return a copy that asks for these attributes of domain and endpoints}
-     *
-     * @param wanted limits that must be met, and promises that the provider must make
-     */
+    /** {@return a copy that asks for these attributes of domain and endpoints} */
     public FabricHints attributes(AttributeHints wanted) {
-        FabricHints copy = copy();
-        copy.attributes = Objects.requireNonNull(wanted);
-        return copy;
+        return with(copy -> copy.attributes = Objects.requireNonNull(wanted));
     }
 
-    /** {@return the attributes of domain and endpoints that are asked for} */
+    /** {@return the requested attributes of domain and endpoints} */
     public AttributeHints attributes() {
         return attributes;
     }
 
-    /** {@return the kind of endpoint that is asked for} */
+    /** {@return the requested kind of endpoint} */
     public EndpointType endpointType() {
         return endpointType;
     }
 
-    /** {@return the capabilities that are asked for} */
+    /** {@return the requested capabilities} */
     public Set<Capability> capabilities() {
         return capabilities.isEmpty() ? Set.of() : EnumSet.copyOf(capabilities);
     }
 
-    /** {@return how every operation is to be carried out} */
+    /** {@return the default flags of every operation} */
     public Set<OperationFlag> operationFlags() {
         return operationFlags.isEmpty() ? Set.of() : EnumSet.copyOf(operationFlags);
     }
 
-    /** {@return the threading model that is asked for} */
+    /** {@return the requested threading model} */
     public ThreadingModel threading() {
         return threading;
     }
 
-    /** {@return the progress model of connections that is asked for} */
+    /** {@return the requested progress model of control operations} */
     public ProgressModel controlProgress() {
         return controlProgress;
     }
 
-    /** {@return the progress model of data that is asked for} */
+    /** {@return the requested progress model of data transfers} */
     public ProgressModel dataProgress() {
         return dataProgress;
     }
 
-    /** {@return the provider that is asked for} */
+    /** {@return the requested provider} */
     public Optional<String> provider() {
         return Optional.ofNullable(provider);
     }
 
-    /** {@return the fabric that is asked for} */
+    /** {@return the requested fabric} */
     public Optional<String> fabric() {
         return Optional.ofNullable(fabric);
     }
 
-    /** {@return the domain that is asked for} */
+    /** {@return the requested domain} */
     public Optional<String> domain() {
         return Optional.ofNullable(domain);
     }
 
-    /** {@return the local or remote host that is asked for} */
+    /** {@return the requested host, local or remote} */
     public Optional<String> node() {
         return Optional.ofNullable(node);
     }
 
-    /** {@return the local or remote port that is asked for} */
+    /** {@return the requested port or service, local or remote} */
     public Optional<String> service() {
         return Optional.ofNullable(service);
     }
 
-    /** {@return whether node and service are this side's} */
+    /** {@return whether node and service are local} */
     public boolean isSource() {
         return source;
     }
@@ -279,25 +217,13 @@ public final class FabricHints implements Cloneable {
         provider().ifPresent(name -> parts.add("provider " + name));
         fabric().ifPresent(name -> parts.add("fabric " + name));
         domain().ifPresent(name -> parts.add("domain " + name));
-        if (endpointType != EndpointType.UNSPECIFIED) {
-            parts.add("endpoint type " + endpointType);
-        }
-        if (!capabilities.isEmpty()) {
-            parts.add("capabilities " + capabilities);
-        }
-        if (!operationFlags.isEmpty()) {
-            parts.add("operation flags " + operationFlags);
-        }
+        AttributeHints.add(parts, endpointType != EndpointType.UNSPECIFIED, "endpoint type " + endpointType);
+        AttributeHints.add(parts, !capabilities.isEmpty(), "capabilities " + capabilities);
+        AttributeHints.add(parts, !operationFlags.isEmpty(), "operation flags " + operationFlags);
         parts.add("threading " + threading);
-        if (controlProgress != ProgressModel.UNSPECIFIED) {
-            parts.add("control progress " + controlProgress);
-        }
-        if (dataProgress != ProgressModel.UNSPECIFIED) {
-            parts.add("data progress " + dataProgress);
-        }
-        if (!attributes.isEmpty()) {
-            parts.add(attributes.toString());
-        }
+        AttributeHints.add(parts, controlProgress != ProgressModel.UNSPECIFIED, "control progress " + controlProgress);
+        AttributeHints.add(parts, dataProgress != ProgressModel.UNSPECIFIED, "data progress " + dataProgress);
+        AttributeHints.add(parts, !attributes.isEmpty(), attributes.toString());
         if (node != null || service != null) {
             parts.add((source ? "source " : "destination ") + (node == null ? "" : node)
                     + (service == null ? "" : ":" + service));
@@ -312,9 +238,11 @@ public final class FabricHints implements Cloneable {
         return text;
     }
 
-    private FabricHints copy() {
+    private FabricHints with(Consumer<FabricHints> change) {
         try {
-            return (FabricHints) clone();
+            FabricHints copy = (FabricHints) clone();
+            change.accept(copy);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }

@@ -7,65 +7,62 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One way to communicate that {@link Libfabric#info} found: a provider, on a network, through a device;
- * {@code struct fi_info}, fi_getinfo(3). An immutable copy that needs no closing.
+ * A provider on a network through a device, as {@link Libfabric#info} found it; {@code struct fi_info}, fi_getinfo(3). An
+ * immutable copy that needs no closing.
  */
 public sealed interface FabricInfo permits FoundInfo {
 
     /** {@return the provider's name, such as {@code shm} or {@code tcp;ofi_rxm}} */
     String provider();
 
-    /** {@return what an endpoint of it can do} */
+    /** {@return the capabilities of its endpoints} */
     Set<Capability> capabilities();
 
-    /** {@return the capability bits, those that this library does not know included} */
+    /** {@return the capability bits, including those unknown to ofi4j} */
     long capabilityBits();
 
-    /** {@return what the provider demands of the application, as mode bits of fi_getinfo(3); met by this library} */
+    /** {@return what the provider demands of the application, mode bits of fi_getinfo(3); ofi4j meets them} */
     long modeBits();
 
-    /** {@return the kind of its addresses, an FI_* address format of fi_getinfo(3)} */
+    /** {@return the format of its addresses, an FI_* address format of fi_getinfo(3)} */
     int addressFormat();
 
-    /** {@return the name of that kind of address, such as {@code SOCKADDR_IN}} */
+    /** {@return the name of the address format, such as {@code SOCKADDR_IN}} */
     String addressFormatName();
 
-    /** {@return the local address that its endpoints have, if one was asked for} */
+    /** {@return the local address of its endpoints; empty if none was requested} */
     Optional<EndpointAddress> sourceAddress();
 
-    /** {@return the address that was asked for as the destination, if one was: what to connect to or insert} */
+    /** {@return the requested destination, to connect to or to insert; empty if none was requested} */
     Optional<EndpointAddress> destinationAddress();
 
     /**
-     * {@return a copy for endpoints that will connect there} The verbs provider looks for the way when an endpoint is opened,
-     * and not when it connects.
-     *
-     * @param address where the peer listens
-     * @throws IllegalArgumentException if the address is none of this provider's
+     * {@return a copy for endpoints that will connect to this address} Needed by verbs, which resolves the route when an
+     * endpoint is opened. Throws IllegalArgumentException if the address is not one of this provider's.
      */
     FabricInfo withDestination(EndpointAddress address);
 
     /** {@return the name of the wire protocol, such as {@code RXM}} */
     String protocolName();
 
-    /** {@return what it offers for outgoing operations} */
+    /** {@return the attributes of outgoing operations} */
     TransmitAttributes transmit();
 
-    /** {@return what it offers for incoming operations} */
+    /** {@return the attributes of incoming operations} */
     ReceiveAttributes receive();
 
-    /** {@return what its endpoints are} */
+    /** {@return the attributes of its endpoints} */
     EndpointAttributes endpoint();
 
-    /** {@return what its domain is} */
+    /** {@return the attributes of its domain} */
     DomainAttributes domain();
 
-    /** {@return what its fabric is} */
+    /** {@return the attributes of its fabric} */
     FabricAttributes fabric();
 
-    /** {@return everything libfabric says about it, over many lines; fi_tostr, fi_fabric(3)} */
+    /** {@return libfabric's description of it, several lines; fi_tostr, fi_fabric(3)} */
     String details();
 
-    /** {@return the behaviours of its provider that this library works around, those that are off here included} */
+    /** {@return the behaviours of its provider that ofi4j works around, including those that are off here} */
     List<ProviderQuirk> quirks();
 }

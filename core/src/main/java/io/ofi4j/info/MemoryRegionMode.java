@@ -3,7 +3,6 @@ package io.ofi4j.info;
 import io.ofi4j.Domain;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
-import io.ofi4j.RawKey;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
 import java.util.Collections;
@@ -11,30 +10,30 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a provider demands of registrations; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} meet those that
- * are handled by themselves; those that are not are never agreed to, so that a provider which needs one is not found. Of the
- * modes of libfabric before 1.5, none set is SCALABLE, and BASIC is VIRT_ADDR, ALLOCATED and PROV_KEY.
+ * What a provider demands of memory registration; the mr_mode bits of fi_mr(3). {@link MemoryRegion} and {@link Rma} meet the
+ * modes that are handled. ofi4j never agrees to the others, so that a provider that needs one is not found. Of the modes before
+ * libfabric 1.5, SCALABLE is no mode at all, and BASIC is VIRT_ADDR, ALLOCATED and PROV_KEY.
  */
 public enum MemoryRegionMode {
-    /** Local buffers must be registered too. So is every buffer here. */
+    /** Local buffers must be registered, as every buffer is here. */
     LOCAL(1 << 2, true),
     /** Keys are longer than 64 bits; see {@link MemoryRegion#rawKey} and {@link Domain#mapRawKey}. */
     RAW(1 << 3, true),
-    /** Peers address a region by virtual address, not by offset. A {@link RemoteRegion} knows which. */
+    /** Peers address a region by virtual address, not by offset. A {@link RemoteRegion} contains the base to use. */
     VIRT_ADDR(1 << 4, true),
-    /** Registered memory must be backed by physical pages. So it is when it was allocated, and stays. */
+    /** Registered memory must be backed by physical pages. */
     ALLOCATED(1 << 5, true),
-    /** The provider chooses the keys. A {@link RemoteRegion} has them; none can be requested. */
+    /** The provider chooses the keys; none can be requested. */
     PROV_KEY(1 << 6, true),
-    /** The provider must be told of the pages behind a region. It is when one is registered; then {@link MemoryRegion#refresh}. */
+    /** The provider must learn of the pages behind a region: at registration, and then with {@link MemoryRegion#refresh}. */
     MMU_NOTIFY(1 << 7, true),
     /** Regions that count remote accesses are bound to a counter and enabled; see {@link MemoryRegionAttributes#countedBy}. */
     RMA_EVENT(1 << 8, true),
-    /** Regions belong to one endpoint: the domain's first, or the one named; they are closed before it. */
+    /** A region belongs to one endpoint, the domain's first or the named one, and is closed before it. */
     ENDPOINT(1 << 9, true),
-    /** Device memory is registered with its kind. Not handled: this release has no device memory. */
+    /** Device memory is registered with its kind. Not handled: ofi4j has no device memory. */
     HMEM(1 << 10, false),
-    /** Buffers of collectives must be registered for them. Not handled: this release has no collectives. */
+    /** Buffers of collectives must be registered for them. Not handled: ofi4j has no collectives. */
     COLLECTIVE(1 << 11, false);
 
     private final int bit;
@@ -45,7 +44,7 @@ public enum MemoryRegionMode {
         this.handled = handled;
     }
 
-    /** {@return whether this release meets the demand; if not, it does not find providers that make it} */
+    /** {@return whether ofi4j meets the demand; providers with other demands are not found} */
     public boolean isHandled() {
         return handled;
     }
@@ -55,11 +54,7 @@ public enum MemoryRegionMode {
         return bit;
     }
 
-    /**
-     * {@return the modes whose bits are set, other bits left out}
-     *
-     * @param bits mr_mode
-     */
+    /** {@return the modes whose bits are set in this mr_mode; unknown bits are left out} */
     public static Set<MemoryRegionMode> setOf(int bits) {
         Set<MemoryRegionMode> set = EnumSet.noneOf(MemoryRegionMode.class);
         for (MemoryRegionMode mode : values()) {

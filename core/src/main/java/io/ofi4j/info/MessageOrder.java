@@ -5,9 +5,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Which operations to one peer are carried out in the order in which they were posted; the FI_ORDER_* bits of fi_endpoint(3). A
- * name says what comes after what: {@code RAW} is a read after a write. Up to how many bytes this holds is in
- * {@link EndpointAttributes}.
+ * Which operations to one peer are carried out in the order of posting; the FI_ORDER_* bits of fi_endpoint(3). {@code RAW} is a
+ * read after a write. {@link EndpointAttributes} has the sizes up to which the order holds.
  */
 public enum MessageOrder {
     /** A read after a read, one-sided or atomic. */
@@ -56,11 +55,7 @@ public enum MessageOrder {
         return bit;
     }
 
-    /**
-     * {@return the orders whose bits are set}
-     *
-     * @param bits FI_ORDER_* bits, such as {@link TransmitAttributes#messageOrder} has
-     */
+    /** {@return the orders whose FI_ORDER_* bits are set, as in {@link TransmitAttributes#messageOrder}} */
     public static Set<MessageOrder> setOf(long bits) {
         Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
         for (MessageOrder order : values()) {

@@ -5,31 +5,28 @@ import io.ofi4j.RmaMessage;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** How one operation is to be carried out; the operation flags of fi_rma(3) and fi_endpoint(3). */
+/** How a single operation is carried out; the operation flags of fi_rma(3) and fi_endpoint(3). */
 public enum OperationFlag {
-    /** Completion data goes to the peer: what {@link RmaMessage#data} says. Writes only. */
+    /** Sends completion data to the peer, set with {@link RmaMessage#data}. Writes only. */
     REMOTE_CQ_DATA(17),
-    /** More operations follow at once, so that the provider may wait with ringing its doorbell. */
+    /** More operations follow at once, so that the provider may delay its doorbell. */
     MORE(18),
-    /**
-     * It gives a completion, where the endpoint's queue was bound with {@link Endpoint#bindSelective}; elsewhere every operation
-     * does.
-     */
+    /** Requests a completion where the queue was bound with {@link Endpoint#bindSelective}; elsewhere each operation has one. */
     COMPLETION(24),
     /** The operation waits for earlier ones to the same peer; needs {@link Capability#FENCE}. */
     FENCE(21),
-    /** The local bytes may be changed as soon as the call returns; the inject limit holds. There is a completion. */
+    /** The local bytes may be changed as soon as the call returns; the inject limit holds. There is still a completion. */
     INJECT(25),
     /** The completion says that the local bytes may be changed. */
     INJECT_COMPLETE(26),
     /** The completion says that the operation no longer depends on this side. */
     TRANSMIT_COMPLETE(27),
     /**
-     * The completion says that the bytes are in the peer's memory. Over shm of libfabric 1.x it never comes for a write of no
-     * bytes, which is refused with an {@link UnsupportedOperationException}.
+     * The completion says that the bytes are in the peer's memory. shm of libfabric 1.x never completes an empty write with it,
+     * which is refused with an {@link UnsupportedOperationException}.
      */
     DELIVERY_COMPLETE(28),
-    /** The completion says that the bytes are persistent there; needs {@link Capability#RMA_PMEM}. */
+    /** The completion says that the bytes are persistent at the peer; needs {@link Capability#RMA_PMEM}. */
     COMMIT_COMPLETE(30);
 
     private static final Set<OperationFlag> DEFAULTS = EnumSet.of(COMPLETION, INJECT_COMPLETE, TRANSMIT_COMPLETE,
@@ -41,7 +38,7 @@ public enum OperationFlag {
         this.bit = 1L << shift;
     }
 
-    /** {@return whether every operation of an endpoint can have it; see {@link FabricHints#operationFlags}} */
+    /** {@return whether it can apply to every operation of an endpoint; see {@link FabricHints#operationFlags}} */
     public boolean canBeDefault() {
         return DEFAULTS.contains(this);
     }

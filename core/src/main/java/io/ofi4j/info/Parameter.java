@@ -3,11 +3,11 @@ package io.ofi4j.info;
 import java.util.Optional;
 
 /**
- * A variable of the environment that libfabric or a provider reads; fi_getparams, fi_provider(7).
+ * An environment variable that libfabric or a provider reads; fi_getparams, fi_provider(7).
  *
  * @param name its name, such as {@code FI_SHM_TX_SIZE}
- * @param help what it does
- * @param value what it is set to, or empty
+ * @param help its description
+ * @param value its value, empty if it is not set
  */
 public record Parameter(String name, String help, Optional<String> value) {
 }

@@ -1,18 +1,20 @@
 package io.ofi4j.info;
 
+import java.util.stream.Stream;
+
 /**
  * Who moves data that was posted; {@code enum fi_progress}, fi_domain(3).
  *
- * <p>{@link #MANUAL} is the fast choice where the application polls anyway: no thread of the provider competes with it.
+ * <p>{@link #MANUAL} is the fast choice where the application polls anyway: no provider thread competes with it.
  */
 public enum ProgressModel {
-    /** Whatever the provider prefers. */
+    /** The provider's preference. */
     UNSPECIFIED(0),
-    /** The provider, even while the application calls nothing; often with a thread of its own. */
+    /** The provider, even while the application makes no calls; often with its own thread. */
     AUTO(1),
     /** The application, by polling queues; the target of a write or read must poll too. */
     MANUAL(2),
-    /** The application, by polling queues of this domain from one thread (libfabric 2.0 and newer). */
+    /** The application, by polling the queues of this domain from one thread (libfabric 2.0 and newer). */
     CONTROL_UNIFIED(3),
     /** A model that this release does not know. */
     OTHER(-1);
@@ -28,17 +30,8 @@ public enum ProgressModel {
         return value;
     }
 
-    /**
-     * {@return the model with that number, or {@link #OTHER}}
-     *
-     * @param value libfabric's number
-     */
+    /** {@return the model with this number, or {@link #OTHER}} */
     public static ProgressModel of(int value) {
-        for (ProgressModel model : values()) {
-            if (model.value == value) {
-                return model;
-            }
-        }
-        return OTHER;
+        return Stream.of(values()).filter(model -> model.value == value).findFirst().orElse(OTHER);
     }
 }

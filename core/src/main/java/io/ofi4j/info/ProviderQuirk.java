@@ -3,15 +3,15 @@ package io.ofi4j.info;
 import java.util.Set;
 
 /**
- * A behaviour of a provider beyond the man pages that this library works around. A quirk is on for the versions of libfabric that its
- * test has run on, and off for every other; the system property {@code io.ofi4j.quirks} switches quirks off: {@code none} all, a list
- * of names with commas all that are not in the list.
+ * A behaviour of a provider beyond the man pages that ofi4j works around. A quirk is on for the versions of libfabric that its test
+ * has run on, and off for all others. The system property {@code io.ofi4j.quirks} switches quirks off: {@code none} all of them, a
+ * comma-separated list of names all but those in the list.
  *
- * @param name its name, for the system property
- * @param upstream what the provider does
+ * @param name its name in the system property
+ * @param upstream the provider's behaviour
  * @param test the test that shows it
  * @param versions the versions of libfabric that the test has run on
- * @param isOn whether it is on here
+ * @param isOn whether it is on for this libfabric
  */
 public record ProviderQuirk(String name, String upstream, String test, Set<Version> versions, boolean isOn) {
 }

@@ -1,10 +1,10 @@
 package io.ofi4j.info;
 
-/** Whether the provider guards queues against overrun; {@code enum fi_resource_mgmt}, fi_domain(3). */
+/** Whether the provider protects queues against overrun; {@code enum fi_resource_mgmt}, fi_domain(3). */
 public enum ResourceManagement {
-    /** Whatever the provider prefers. */
+    /** The provider's preference. */
     UNSPECIFIED(0),
-    /** The application sees to it that no queue is overrun. This library bounds what it posts by its queue's size. */
+    /** The application must not overrun a queue. ofi4j limits the operations in flight to the size of their queue. */
     DISABLED(1),
     /** The provider does. */
     ENABLED(2);

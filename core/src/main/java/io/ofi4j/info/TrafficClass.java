@@ -1,20 +1,20 @@
 package io.ofi4j.info;
 
-/** What the network shall prefer, a hint that providers may ignore; the FI_TC_* values of fi_domain(3). */
+/** What the network should prefer, a hint that providers may ignore; the FI_TC_* values of fi_domain(3). */
 public enum TrafficClass {
-    /** Whatever the provider prefers. */
+    /** The provider's preference. */
     UNSPECIFIED(0),
-    /** Nothing in particular. */
+    /** No preference. */
     BEST_EFFORT(0x200),
-    /** Short delays. */
+    /** Low latency. */
     LOW_LATENCY(0x201),
-    /** Bandwidth that nobody else uses. */
+    /** Reserved bandwidth. */
     DEDICATED_ACCESS(0x202),
     /** Throughput. */
     BULK_DATA(0x203),
-    /** What is left by others. */
+    /** Only bandwidth that other traffic leaves unused. */
     SCAVENGER(0x204),
-    /** The network's own control messages. */
+    /** Control messages of the network itself. */
     NETWORK_CTRL(0x205);
 
     private final int value;

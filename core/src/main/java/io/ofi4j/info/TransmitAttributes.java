@@ -4,13 +4,13 @@ package io.ofi4j.info;
  * What a provider offers for outgoing operations; {@code struct fi_tx_attr}, fi_endpoint(3).
  *
  * @param capabilities capability bits of the transmit side
- * @param operationFlags the flags that every operation has by default
- * @param messageOrder the orders that are kept, as FI_ORDER_* bits
- * @param completionOrder the order in which completions come, as FI_ORDER_* bits
+ * @param operationFlags the default flags of every operation
+ * @param messageOrder the guaranteed orders of operations, as FI_ORDER_* bits
+ * @param completionOrder the order of completions, as FI_ORDER_* bits
  * @param injectSize the largest inject, in bytes
- * @param size how many operations can be in flight
- * @param iovLimit how many local segments one operation takes
- * @param rmaIovLimit how many remote segments one operation takes
+ * @param size the largest number of operations in flight
+ * @param iovLimit the largest number of local segments of one operation
+ * @param rmaIovLimit the largest number of remote segments of one operation
  */
 public record TransmitAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
         long injectSize, long size, long iovLimit, long rmaIovLimit) {

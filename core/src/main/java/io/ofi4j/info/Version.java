@@ -4,19 +4,15 @@ package io.ofi4j.info;
  * A version of libfabric, of its interface, or of a provider; fi_version(3).
  *
  * @param major the number before the dot
- * @param minor the number behind it
+ * @param minor the number after the dot
  */
 public record Version(int major, int minor) implements Comparable<Version> {
-    /**
-     * {@return the version that libfabric packs into 32 bits}
-     *
-     * @param packed the major number in the upper 16 bits, the minor number in the lower
-     */
+    /** {@return the version that libfabric packs into 32 bits: major in the upper 16, minor in the lower} */
     public static Version of(int packed) {
         return new Version(packed >>> 16, packed & 0xffff);
     }
 
-    /** {@return this version as libfabric packs it} */
+    /** {@return this version in libfabric's packed form} */
     public int packed() {
         return major << 16 | minor;
     }

@@ -2,19 +2,19 @@ package io.ofi4j.info;
 
 /** What a thread can block on until a queue or counter has something; {@code enum fi_wait_obj}, fi_eq(3). */
 public enum WaitObject {
-    /** Nothing: there is no blocking call, the queue is asked again and again. */
+    /** Nothing: there is no blocking call, and the queue must be polled. */
     NONE(0),
-    /** Whatever the provider prefers, for its blocking call only. */
+    /** The provider's preference, for its blocking call only. */
     UNSPECIFIED(1),
-    /** A wait set of libfabric's; not offered by this library. */
+    /** A wait set of libfabric; not offered by ofi4j. */
     SET(2),
-    /** A file descriptor, for the provider's blocking call and for an application's own epoll or poll. */
+    /** A file descriptor, for the provider's blocking call and for the application's own epoll or poll. */
     FD(3),
-    /** A mutex and a condition variable of C; not offered by this library. */
+    /** A C mutex and condition variable; not offered by ofi4j. */
     MUTEX_COND(4),
-    /** Nothing to block on: the provider's blocking call lets other threads run between two looks. */
+    /** Nothing to block on: the provider's blocking call yields the processor between polls. */
     YIELD(5),
-    /** Several file descriptors that may change; not offered by this library. */
+    /** Several file descriptors that may change; not offered by ofi4j. */
     POLLFD(6);
 
     private final int value;
@@ -29,14 +29,14 @@ public enum WaitObject {
     }
 
     /**
-     * {@return this wait object, which this library offers}
+     * {@return this wait object, if ofi4j offers it}
      *
      * @throws UnsupportedOperationException if it does not
      */
     WaitObject requireOffered() {
         if (this == SET || this == MUTEX_COND || this == POLLFD) {
             throw new UnsupportedOperationException(
-                    "wait object " + this + " is not offered by this library: ask for NONE, UNSPECIFIED, FD or YIELD");
+                    "wait object " + this + " is not offered by ofi4j: use NONE, UNSPECIFIED, FD or YIELD");
         }
         return this;
     }

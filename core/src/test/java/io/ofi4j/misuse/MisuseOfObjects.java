@@ -221,11 +221,12 @@ final class MisuseOfObjects {
                 }),
                 memory("a key that is none", ARGUMENT, "choose another",
                         domain -> MemoryRegionAttributes.of(memory).requestedKey(-1)),
-                memory("force of what is no file", UnsupportedOperationException.class, "not a file's", domain -> {
-                    try (MemoryRegion region = domain.allocate(8, Access.WRITE)) {
-                        region.force();
-                    }
-                }),
+                memory("force of what is no file", UnsupportedOperationException.class, "not mapped from a file",
+                        domain -> {
+                            try (MemoryRegion region = domain.allocate(8, Access.WRITE)) {
+                                region.force();
+                            }
+                        }),
                 map("a file that is not there", java.io.UncheckedIOException.class, "NoSuchFile", "/nonexistent", 0, 8),
                 map("a file from a negative offset", ARGUMENT, "offset", "/dev/null", -1, 8),
                 map("a file of negative length", ARGUMENT, "byte", "/dev/null", 0, -1),

@@ -123,11 +123,11 @@ final class MisuseOfTransfers {
                         p -> p.message.local(p.s.source, Long.MAX_VALUE, Long.MAX_VALUE)),
                 message("remote past the end", RANGE, OUTSIDE, p -> p.message.remote(p.s.target.remote(), 4096, 1)),
                 message("remote negative", RANGE, OUTSIDE, p -> p.message.remote(p.s.target.remote(), -1, 1)),
-                message("too many local segments", ARGUMENT, "local segments an operation, and no more", p -> {
+                message("too many local segments", ARGUMENT, "local segments per operation", p -> {
                     for (int i = 0; i <= p.message.localLimit(); i++) {
                         p.message.local(p.s.source, 0, 8);
                     }
-                }), message("too many remote segments", ARGUMENT, "remote segments an operation, and no more", p -> {
+                }), message("too many remote segments", ARGUMENT, "remote segments per operation", p -> {
                     for (int i = 0; i <= p.message.remoteLimit(); i++) {
                         p.message.remote(p.s.target.remote(), 0, 8);
                     }

@@ -66,7 +66,8 @@ final class MisuseOfValues {
                 value("too many context bits", "not 65", () -> vectors.receiveContextBits(65)),
                 value("a vector's name with a slash", "unlike '../x'", () -> vectors.name("../x")),
                 value("a vector's name of nothing", "unlike ''", () -> vectors.name("")),
-                value("a vector of type OTHER", "not OTHER", () -> vectors.type(AddressVectorType.OTHER)),
+                value("a vector of type OTHER", "OTHER cannot be asked for",
+                        () -> vectors.type(AddressVectorType.OTHER)),
                 value("a transmit size below 0", "0 or more, not -1", () -> hints.transmitSize(-1)),
                 value("a receive size below 0", "0 or more, not -1", () -> hints.receiveSize(-1)),
                 value("an inject size below 0", "0 or more, not -", () -> hints.injectSize(Long.MIN_VALUE)),
@@ -74,7 +75,7 @@ final class MisuseOfValues {
                 value("a provider's name with a zero", "must be a name", () -> FabricHints.any().provider("shm\0tcp")),
                 value("a domain without a name", "must be a name", () -> FabricHints.any().domain("")),
                 value("a host name with a zero", "must be a name", () -> FabricHints.any().source("a\0b", null)),
-                value("a default flag that is for single operations", "cannot be had by default",
+                value("a default flag that is for single operations", "cannot be a default",
                         () -> FabricHints.any().operationFlags(OperationFlag.FENCE)),
                 value("an option of a provider with a common number", "below 0",
                         () -> EndpointOption.flagOfProvider("x", 0)));
@@ -125,9 +126,9 @@ final class MisuseOfValues {
                     tcp.rma().write(large, 0, 8 << 20, tcp.far, large.remote(), 0, 1);
                     large.close(LEAST);
                 }),
-                refused("a progress thread that pauses for ever", ARGUMENT, "to a second",
+                refused("a progress thread that pauses for ever", ARGUMENT, "0 to 1 second",
                         s -> s.pair.domain.startProgress(ChronoUnit.FOREVER.getDuration())),
-                refused("a progress thread with a negative pause", ARGUMENT, "to a second",
+                refused("a progress thread with a negative pause", ARGUMENT, "0 to 1 second",
                         s -> s.pair.domain.startProgress(LEAST)),
                 refused("a post that waits longer than any clock", IllegalStateException.class, "closed", s -> {
                     s.pair.endpoint.postTimeout(ChronoUnit.FOREVER.getDuration());
@@ -167,7 +168,7 @@ final class MisuseOfValues {
                     bytes[bytes.length - 6]++;
                     EndpointAddress.decode(bytes);
                 }), value("no bytes as raw key", "bytes, not 0", () -> RawKey.decode(new byte[0])),
-                value("a region as raw key", "is it a RemoteRegion",
+                value("a region as raw key", "are they a RemoteRegion",
                         () -> RawKey.decode(new RemoteRegion(0, 8, 1, PackagePrivate.ALL_RIGHTS).encode())),
                 value("a raw key as region", "RawKey.decode",
                         () -> RemoteRegion
