@@ -36,13 +36,13 @@ public enum Access {
         this.bit = bit;
     }
 
-    /** {@return libfabric's flag for it} */
+    /** {@return libfabric's flag for this right} */
     public long bit() {
         return bit;
     }
 
     /**
-     * {@return the rights whose flags are set, other flags left out}
+     * {@return the rights whose flags are set; other flags are ignored}
      *
      * @param bits flags of fi_mr(3)
      */

@@ -76,9 +76,6 @@ public final class Domain implements AutoCloseable {
      * Opens a completion queue of the size that the provider prefers; see {@link #openCompletionQueue(int)}.
      *
      * @return the queue, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public CompletionQueue openCompletionQueue() {
         return openCompletionQueue(CompletionQueueAttributes.defaults());
@@ -91,9 +88,6 @@ public final class Domain implements AutoCloseable {
      * @param size how many operations can be in flight on it, from 1 to 1,048,576
      * @return the queue, to be closed by the caller before this domain
      * @throws IllegalArgumentException if the size is out of range
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public CompletionQueue openCompletionQueue(int size) {
         return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
@@ -107,8 +101,6 @@ public final class Domain implements AutoCloseable {
      * @return the queue, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
      * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
@@ -119,9 +111,6 @@ public final class Domain implements AutoCloseable {
      * Opens a counter without a wait object; see {@link #openCounter(CounterAttributes)}.
      *
      * @return the counter, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public Counter openCounter() {
         return openCounter(CounterAttributes.defaults());
@@ -135,8 +124,6 @@ public final class Domain implements AutoCloseable {
      * @return the counter, to be closed by the caller before this domain
      * @throws FabricException if the provider refuses, such as a wait object that it does not offer
      * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
@@ -157,9 +144,6 @@ public final class Domain implements AutoCloseable {
      *
      * @return the vector, to be closed by the caller before this domain
      * @throws UnsupportedOperationException if this domain has no vectors, since its endpoints are connected
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public AddressVector openAddressVector() {
         return openAddressVector(AddressVectorAttributes.defaults());
@@ -173,9 +157,6 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if it is to be shared and has no count, or read-only and has no name
      * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors, or has none at all, since its
      *         endpoints are connected
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
@@ -186,12 +167,9 @@ public final class Domain implements AutoCloseable {
      * Opens an endpoint with the info that this domain was opened with; see {@link #openEndpoint(FabricInfo)}.
      *
      * @return the endpoint, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs
      *         does, and the info has none
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public Endpoint openEndpoint() {
         return openEndpoint(info);
@@ -203,12 +181,9 @@ public final class Domain implements AutoCloseable {
      *
      * @param endpointInfo what to open, for the same domain
      * @return the endpoint, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
      *         info has none
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -224,7 +199,6 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the request came to another fabric
      * @throws FabricException if the provider refuses; the request is rejected then
      * @throws IllegalStateException if this domain is closed, or the request was accepted or rejected
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
@@ -239,9 +213,6 @@ public final class Domain implements AutoCloseable {
      * @param access what it may be used for, at least one right; nothing else is granted
      * @return the region, to be closed by the caller before this domain
      * @throws IllegalArgumentException if the length or the rights are out of range
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      * @throws OutOfMemoryError if the system gives this process no such memory
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
@@ -257,7 +228,6 @@ public final class Domain implements AutoCloseable {
      * @param access what it may be used for, at least one right; nothing else is granted
      * @return the region, to be closed by the caller before this domain
      * @throws IllegalArgumentException if the memory is on the heap, empty or read-only, or no right is named
-     * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed, or the memory's arena is
      * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
      */
@@ -274,7 +244,6 @@ public final class Domain implements AutoCloseable {
      * @return the region, to be closed by the caller before this domain
      * @throws IllegalArgumentException if there are too many segments, or one is on the heap, empty or read-only
      * @throws UnsupportedOperationException if a right is a peer's: no provider gives peers more than the first segment
-     * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this domain is closed, or an arena of the memory is
      * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
      */
@@ -320,8 +289,6 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
      * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
      *         {@link MapMode#READ_ONLY}, before Linux 6.2
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
         return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
@@ -343,8 +310,6 @@ public final class Domain implements AutoCloseable {
      *         channel is of another class than the JDK's
      * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
      *         {@link MapMode#READ_ONLY}, before Linux 6.2
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
@@ -373,9 +338,6 @@ public final class Domain implements AutoCloseable {
      * @param key what the peer's {@link MemoryRegion#rawKey} gave
      * @return the region and its key, to be closed by the caller before this domain
      * @throws UnsupportedOperationException if the provider has no raw keys
-     * @throws FabricException if libfabric reports an error
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
@@ -394,7 +356,6 @@ public final class Domain implements AutoCloseable {
      * @return the thread, to be closed by the caller before this domain
      * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is
      *         running, or this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public ProgressThread startProgress() {
         return startProgress(ProgressThread.DEFAULT_PAUSE);
@@ -409,7 +370,6 @@ public final class Domain implements AutoCloseable {
      * @throws IllegalArgumentException if the pause is below nothing, or above a second
      * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is running, or this
      *         domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized ProgressThread startProgress(Duration pause) {
         requireOpen();
@@ -430,7 +390,6 @@ public final class Domain implements AutoCloseable {
         return handle;
     }
 
-    /** @throws WrongThreadException if the model is DOMAIN and this is not the owner */
     void checkThread() {
         guard.checkThread();
     }
@@ -469,8 +428,6 @@ public final class Domain implements AutoCloseable {
      *
      * @throws IllegalStateException if anything opened from it is open, a region with operations in flight included; it is
      *         named
-     * @throws FabricException if libfabric reports an error; the domain counts as closed all the same
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     @Override
     public synchronized void close() {

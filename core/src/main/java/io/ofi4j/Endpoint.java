@@ -93,7 +93,6 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the vector is another domain's
      * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed, or the vector is closed
      * @throws UnsupportedOperationException if this endpoint is connected (MSG)
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(AddressVector peers) {
         bindings.bind(peers);
@@ -109,7 +108,6 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the queue is another fabric's
      * @throws IllegalStateException if this endpoint has an event queue, is enabled, or is closed, or the queue is closed
      * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(EventQueue events) {
         bindings.bind(events);
@@ -126,7 +124,6 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalArgumentException if the queue is another domain's
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         bindings.bind(queue, directions);
@@ -146,7 +143,6 @@ public final class Endpoint implements AutoCloseable {
      * @return this endpoint
      * @throws IllegalArgumentException if the queue is another domain's
      * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -158,7 +154,6 @@ public final class Endpoint implements AutoCloseable {
      * {@link ThreadingModel#COMPLETION} any thread may ask.
      *
      * @throws IllegalStateException if no completion queue for transmitting is bound
-     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
      */
     public EndpointStatistics statistics() {
         return bindings.requireTransmitQueue().statisticsOf(this);
@@ -178,7 +173,6 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalArgumentException if the counter is another domain's, or no event is named
      * @throws IllegalStateException if this endpoint has a counter for that, is enabled, or is closed, or the counter is closed
      * @throws UnsupportedOperationException if the endpoint cannot count that
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
         bindings.bind(counter, events);
@@ -195,7 +189,6 @@ public final class Endpoint implements AutoCloseable {
      *         already and no endpoint with this queue
      * @throws FabricException if the provider refuses, as an address that somebody else has; the endpoint is closed then
      * @throws UnsupportedOperationException if an address was chosen, and the provider takes none; the endpoint is closed then
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public Endpoint enable() {
         try {
@@ -216,8 +209,6 @@ public final class Endpoint implements AutoCloseable {
      * connection is there.
      *
      * @throws IllegalStateException if it is not enabled
-     * @throws FabricException if the provider does not say
-     * @throws WrongThreadException if it is not enabled, and the threading model gives its domain to another thread
      */
     public synchronized EndpointAddress address() {
         if (!isEnabled()) {
@@ -235,7 +226,6 @@ public final class Endpoint implements AutoCloseable {
      * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or with {@code shm}
      *        {@link EndpointAddress#ofName}
      * @return this endpoint
-     * @throws IllegalArgumentException if the address is none of the provider's
      * @throws IllegalStateException if this endpoint is enabled or closed
      * @throws UnsupportedOperationException if the provider's endpoints have an address from the start ({@code ofi_rxd}, {@code verbs}). For
      *         connected endpoints of {@code tcp} and {@code net}, which have none of their own, {@link #enable} says so
@@ -261,7 +251,6 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if it is not enabled, closed, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Rma rma() {
         requireEnabled();
@@ -293,9 +282,7 @@ public final class Endpoint implements AutoCloseable {
      * @return the alias, to be closed by the caller before this endpoint
      * @throws IllegalArgumentException if there are other flags
      * @throws UnsupportedOperationException if the provider has no aliases
-     * @throws FabricException if the provider refuses
      * @throws IllegalStateException if this endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
         Endpoint alias = new Endpoint(this, control().alias(levels));
@@ -361,7 +348,6 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** @throws WrongThreadException if the threading model gives this endpoint, or a queue of it, to another thread */
     void checkThread() {
         bindings.checkThread();
     }
@@ -382,8 +368,6 @@ public final class Endpoint implements AutoCloseable {
      * libfabric 1.x, and {@code ofi_rxm} above them, it waits as long for reads, which they would free twice.
      *
      * @throws IllegalStateException if it has aliases that are open; they are named
-     * @throws WrongThreadException if the threading model gives this endpoint to another thread
-     * @throws FabricException if libfabric reports an error; the endpoint counts as closed all the same
      */
     @Override
     public void close() {

@@ -161,13 +161,11 @@ final class EndpointBindings {
         return Stream.of(transmitQueue, receiveQueue).filter(Objects::nonNull).distinct().toList();
     }
 
-    /** @throws WrongThreadException if the threading model gives the endpoint, or a queue of it, to another thread */
     void checkThread() {
         domain.checkThread();
         queues().forEach(queue -> queue.guard.checkThread());
     }
 
-    /** @throws WrongThreadException if the threading model gives the endpoint, or the queue it posts to, to another thread */
     void checkPostingThread() {
         domain.checkThread();
         if (transmitQueue != null) {

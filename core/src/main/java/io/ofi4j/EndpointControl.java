@@ -25,14 +25,7 @@ public final class EndpointControl {
         this.endpoint = endpoint;
     }
 
-    /**
-     * {@return the flags that operations have which are posted without any; FI_GETOPSFLAG}
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return the flags that operations have which are posted without any; FI_GETOPSFLAG} */
     public Set<OperationFlag> defaultFlags() {
         long bits = endpoint.whileOpen(true, this::flagBits);
         Set<OperationFlag> flags = EnumSet.noneOf(OperationFlag.class);
@@ -51,9 +44,6 @@ public final class EndpointControl {
      *        provider
      * @throws IllegalArgumentException if there are other flags, which are said for one operation in an {@link RmaMessage}
      * @throws UnsupportedOperationException if the provider does not let it be changed
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
@@ -82,28 +72,14 @@ public final class EndpointControl {
         return bits;
     }
 
-    /**
-     * {@return how many more operations can be posted before the provider has no room; fi_tx_size_left} An estimate.
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return how many more operations can be posted before the provider has no room; fi_tx_size_left} An estimate. */
     public long transmitSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_tx_size_left);
         check(left, "fi_tx_size_left");
         return left;
     }
 
-    /**
-     * {@return how many more receives can be posted before the provider has no room; fi_rx_size_left} An estimate.
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return how many more receives can be posted before the provider has no room; fi_rx_size_left} An estimate. */
     public long receiveSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_rx_size_left);
         check(left, "fi_rx_size_left");

@@ -29,9 +29,7 @@ public final class EndpointOptions {
      * @param <T> what its value is
      * @param option which
      * @throws UnsupportedOperationException if the provider has no such option, or it cannot be read
-     * @throws FabricException if the provider refuses
      * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public <T> T get(EndpointOption<T> option) {
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
@@ -50,7 +48,6 @@ public final class EndpointOptions {
      * @throws UnsupportedOperationException if the provider has no such option, or it cannot be set
      * @throws FabricException if the provider refuses the value, or refuses it now
      * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public <T> void set(EndpointOption<T> option, T value) {
         long number = option.toNumber(Objects.requireNonNull(value));

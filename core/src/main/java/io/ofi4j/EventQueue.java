@@ -95,9 +95,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * Reads the next event if one is there; never waits; fi_eq_read, fi_eq_readerr.
      *
      * @return the event, or nothing
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
      */
     public Optional<Event> read() {
         lock.lock();
@@ -119,7 +116,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @return the event
      * @throws FabricTimeoutException if none comes in that time
      * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
      * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
      *         interrupt status stays set
      */
@@ -132,13 +128,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return next[0];
     }
 
-    /**
-     * Makes progress with connections without handing out anything; what happens is kept for the next {@link #read()}.
-     *
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
-     */
+    /** Makes progress with connections without handing out anything; what happens is kept for the next {@link #read()}. */
     public void progress() {
         lock.lock();
         try {
@@ -170,8 +160,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * @param data any number
      * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or the
      *         provider takes none
-     * @throws IllegalStateException if this queue is closed
-     * @throws FabricException if the provider refuses
      */
     public void write(long context, long data) {
         lock.lock();
@@ -192,7 +180,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * application's own epoll or poll, before which {@link #tryWait} must say yes. It belongs to the queue.
      *
      * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
-     * @throws FabricException if the provider refuses
      */
     @Override
     public int waitDescriptor() {
@@ -280,7 +267,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException if this queue is closed */
     void bind(Endpoint endpoint, Handle object) {
         lock.lock();
         try {
@@ -292,7 +278,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException if this queue is closed */
     void bind(PassiveEndpoint endpoint, Handle object) {
         lock.lock();
         try {
@@ -373,12 +358,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /**
-     * Closes the queue; fi_close. Events that nobody read are gone.
-     *
-     * @throws IllegalStateException if endpoints bound to it are open; they are named
-     * @throws FabricException if libfabric reports an error; the queue counts as closed all the same
-     */
+    /** Closes the queue; fi_close. Events that nobody read are gone. */
     @Override
     public void close() {
         int status = 0;
