@@ -25,10 +25,10 @@ import java.util.Set;
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they are
  * enabled.
  *
- * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every
- * method throws {@link IllegalStateException} once the vector is closed, and {@link FabricException} if libfabric reports an
- * error. Methods that take an {@link EndpointAddress} throw {@link IllegalArgumentException} for an address of another format
- * than the provider's.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
+ * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and {@link
+ * FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw {@link
+ * IllegalArgumentException} for an address of another format than the provider's.
  */
 public final class AddressVector implements AutoCloseable {
     private final Domain domain;

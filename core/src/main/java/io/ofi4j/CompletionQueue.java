@@ -30,7 +30,7 @@ import java.util.Objects;
  * they are enabled. With manual progress, polling also makes progress for them.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. If
- * threads share a queue, each completion goes to one of them. Every method but {@link #statistics} and {@link #close} throws
+ * threads share a queue, each completion goes to one of them. Except for accessors, every method throws
  * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {

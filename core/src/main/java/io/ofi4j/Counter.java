@@ -21,9 +21,9 @@ import java.time.Duration;
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. With
  * COMPLETION, one thread must open all counters and queues of an endpoint, and on {@code tcp} of libfabric 2.x a counter serves
- * endpoints of one completion queue. Every method throws {@link IllegalStateException} once the counter is closed. Methods that
- * change it throw {@link IllegalArgumentException} for a number below 0, and {@link UnsupportedOperationException} if the
- * provider does not offer the call.
+ * endpoints of one completion queue. Except for accessors, every method throws {@link IllegalStateException} once the counter
+ * is closed. Methods that change it throw {@link IllegalArgumentException} for a number below 0, and {@link
+ * UnsupportedOperationException} if the provider does not offer the call.
  */
 public final class Counter implements AutoCloseable {
     final ThreadGuard guard;

@@ -8,11 +8,13 @@ import io.ofi4j.internal.os.Errno;
 import java.util.Objects;
 
 /**
- * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Threads: as the
- * domain's {@link ThreadingModel} says.
+ * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Set most of them
+ * before the endpoint is enabled, which providers check; {@code shm} has options only after.
  *
- * <p>Most are to be set before the endpoint is enabled, which providers check. Those of {@code shm} live in what it makes when it
- * is enabled, and are refused before.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
+ * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled, {@link
+ * UnsupportedOperationException} if the provider does not offer the option, and {@link FabricException} if libfabric reports an
+ * error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;
@@ -26,10 +28,8 @@ public final class EndpointOptions {
     /**
      * {@return the value of an option; fi_getopt}
      *
-     * @param <T> what its value is
-     * @param option which
-     * @throws UnsupportedOperationException if the provider has no such option, or it cannot be read
-     * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
+     * @param <T> the type of its value
+     * @param option the option
      */
     public <T> T get(EndpointOption<T> option) {
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
@@ -41,13 +41,9 @@ public final class EndpointOptions {
     /**
      * Sets an option; fi_setopt.
      *
-     * @param <T> what its value is
-     * @param option which
-     * @param value its value
-     * @throws IllegalArgumentException if the value is a size below 0
-     * @throws UnsupportedOperationException if the provider has no such option, or it cannot be set
-     * @throws FabricException if the provider refuses the value, or refuses it now
-     * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
+     * @param <T> the type of its value
+     * @param option the option
+     * @param value its value; a size of 0 or more
      */
     public <T> void set(EndpointOption<T> option, T value) {
         long number = option.toNumber(Objects.requireNonNull(value));

@@ -25,31 +25,33 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * Tells what happens beside transfers: connections asked for, made, refused and ended, and what the application itself
- * writes; fi_eq(3). Opened by {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
+ * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened by
+ * {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
  *
- * <p>With most providers connections are only made while somebody reads the queues of both ends, and the {@code tcp} provider of
- * libfabric 1.x notices that a peer has gone only while somebody polls the endpoint's completion queue.
+ * <p>With most providers, connections are established only while both ends read their event queues. The {@code tcp} provider of
+ * libfabric 1.x notices that a peer has gone only while the endpoint's completion queue is polled.
  *
- * <p>Threads: any thread may read it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
- * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
+ * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or {@link
+ * ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get {@link
+ * WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue is closed, and {@link
+ * FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     final Fabric fabric;
 
     private final Handle handle;
     private final EventQueueAttributes attributes;
-    /** Held in every native call on the queue, whose providers do not all bear two readers; fair, for waiting is in slices. */
+    /** Held in every native call on the queue, since some providers allow only one reader; fair, because waiting is in slices. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
     private final OpenChildren children = new OpenChildren();
-    /** Whether fi_eq_sread returns in time. */
+    /** Whether fi_eq_sread respects its timeout. */
     private final boolean keepsTime;
     private boolean hasRetired;
     private boolean closed;
 
-    /** What threads wait for. */
+    /** What {@link EventWait} needs of this queue. */
     private final class Waited implements EventWait.Source {
         @Override
         public boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
@@ -86,16 +88,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return handle;
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the attributes it was opened with} */
     public EventQueueAttributes attributes() {
         return attributes;
     }
 
-    /**
-     * Reads the next event if one is there; never waits; fi_eq_read, fi_eq_readerr.
-     *
-     * @return the event, or nothing
-     */
+    /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
         lock.lock();
         try {
@@ -109,26 +107,24 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Reads the next event, and waits for it; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues without
-     * a wait object, sleep between two looks.
+     * As {@link #read()}, but waits for an event; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues
+     * without a wait object, sleep between reads.
      *
-     * @param deadline how long at most
+     * @param deadline the longest time to wait
      * @return the event
-     * @throws FabricTimeoutException if none comes in that time
-     * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
-     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
-     *         interrupt status stays set
+     * @throws FabricTimeoutException if there is no event in that time
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
+     *         interrupt status still set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
         if (!await(() -> (next[0] = kept.poll()) != null, deadline)) {
-            throw new FabricTimeoutException("reading an event", deadline,
-                    "Nothing happened that this queue tells of.");
+            throw new FabricTimeoutException("reading an event", deadline, "No event came.");
         }
         return next[0];
     }
 
-    /** Makes progress with connections without handing out anything; what happens is kept for the next {@link #read()}. */
+    /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
         lock.lock();
         try {
@@ -138,7 +134,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Makes progress unless somebody else is at it, or may not. */
+    /** Makes progress unless another thread does, or this thread must not. */
     void tryProgress() {
         if (lock.tryLock()) {
             try {
@@ -146,7 +142,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
                     pump(0);
                 }
             } catch (WrongThreadException e) {
-                return; // of one of its endpoints, whose thread will
+                return; // the owner of the bound endpoints makes progress instead
             } finally {
                 lock.unlock();
             }
@@ -154,12 +150,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Adds an event of the application's own; fi_eq_write. It comes back as {@link Event.Notification}.
+     * Adds an event of the application, which is read as {@link Event.Notification}; fi_eq_write.
      *
      * @param context any number
      * @param data any number
      * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or the
-     *         provider takes none
+     *         provider does not offer it
      */
     public void write(long context, long data) {
         lock.lock();
@@ -177,9 +173,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /**
      * {@return the file descriptor that is readable when there may be an event; fi_control with FI_GETWAIT} For an
-     * application's own epoll or poll, before which {@link #tryWait} must say yes. It belongs to the queue.
+     * application's own epoll or poll; call {@link #tryWait} before each wait. The queue owns the descriptor.
      *
-     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
+     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public int waitDescriptor() {
@@ -196,9 +192,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * {@return whether a thread may block on the wait descriptor now; otherwise read; fi_trywait}
+     * {@return whether a thread may block on the wait descriptor now; if not, read; fi_trywait}
      *
-     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
+     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public boolean tryWait() {
@@ -218,7 +214,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
+    /** Reads and keeps events until a condition holds that they change; returns whether it held in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
         return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition,
                 deadline);
@@ -241,13 +237,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads one event and keeps it, inside the lock: whether there was one. */
+    /** Reads one event and keeps it, inside the lock; returns whether there was one. */
     private boolean pump(int milliseconds) {
         requireOpen();
         return reader.read(milliseconds, kept::add);
     }
 
-    /** Keeps an event that no provider tells of. */
+    /** Adds an event that the provider does not report. */
     void tell(Event event) {
         lock.lock();
         try {
@@ -257,7 +253,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Removes kept events that somebody has learned of otherwise. */
+    /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
         lock.lock();
         try {
@@ -289,7 +285,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Closes an endpoint natively while nobody reads, and forgets it: another may get its place in memory at once. */
+    /** Closes an endpoint natively while no thread reads, then forgets it: a new one may get the same native address at once. */
     int closing(Endpoint endpoint, Handle object, IntSupplier close) {
         lock.lock();
         try {
@@ -303,11 +299,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Lets a passive endpoint close while nobody reads. If it is only retired, late requests still find it. */
+    /** Closes a passive endpoint while no thread reads. If it is only retired, late requests still find it. */
     int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
         lock.lock();
         try {
-            int status = close.getAsInt(); // may refuse: then nothing has changed
+            int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
                 reader.remove(endpoint, object);
@@ -320,18 +316,18 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** What is still to be read of what was closed is nobody's, and not of the next one that gets its place in memory. */
+    /** Drops unread events of a closed endpoint, before a new one gets the same native address. */
     private void forgetUnread() {
         try {
             while (!closed && pump(0)) {
                 Thread.onSpinWait();
             }
-        } catch (WrongThreadException | FabricException e) { // others are bound, whose thread reads it; or the next reader learns why
+        } catch (WrongThreadException | FabricException e) { // the owner reads them, or the next reader gets the error
             return;
         }
     }
 
-    /** Reads all that is there. */
+    /** Reads everything there is. */
     void drain() {
         lock.lock();
         try {
@@ -343,11 +339,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** What came with requests is freed. */
+    /** Frees the infos of unread requests. */
     private void drainQuietly() {
         try {
             drain();
-        } catch (FabricException e) { // it is of no more use
+        } catch (FabricException e) { // the queue is about to close anyway
             kept.clear();
         }
     }
@@ -358,7 +354,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Closes the queue; fi_close. Events that nobody read are gone. */
+    /**
+     * Closes the queue; fi_close. Unread events are discarded. Throws {@link IllegalStateException} naming the endpoints bound
+     * to it that are open.
+     */
     @Override
     public void close() {
         int status = 0;
