@@ -20,15 +20,7 @@ public enum Access {
     REMOTE_WRITE(1L << 13);
 
     static final long REMOTE = REMOTE_READ.bit | REMOTE_WRITE.bit;
-    static final long ALL;
-
-    static {
-        long all = 0;
-        for (Access access : values()) {
-            all |= access.bit;
-        }
-        ALL = all;
-    }
+    static final long ALL = bitsOf(values());
 
     private final long bit;
 

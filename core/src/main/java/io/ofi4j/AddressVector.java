@@ -6,14 +6,14 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.quirks.VectorView;
-import io.ofi4j.internal.quirks.PeerPlaces;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.AvOps;
-import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.PeerPlaces;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.VectorView;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,9 +26,9 @@ import java.util.Set;
  * enabled.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and {@link
- * FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw {@link
- * IllegalArgumentException} for an address of another format than the provider's.
+ * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and
+ * {@link FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw
+ * {@link IllegalArgumentException} for an address of another format than the provider's.
  */
 public final class AddressVector implements AutoCloseable {
     private final Domain domain;

@@ -4,10 +4,10 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 
 /** Opens address vectors, and rejects attributes that a provider would misinterpret. */
 final class AddressVectors {

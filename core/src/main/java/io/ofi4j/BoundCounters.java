@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.quirks.Fact;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

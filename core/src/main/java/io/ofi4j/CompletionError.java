@@ -2,8 +2,8 @@ package io.ofi4j;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.os.Errno;
 import java.util.Optional;
 
 /**
@@ -32,8 +32,8 @@ public record CompletionError(long token, long flags, long length, long buffer, 
     }
 
     /**
-     * {@return the address of the peer that caused the error, if that peer is not in the address vector} With {@link
-     * Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its data.
+     * {@return the address of the peer that caused the error, if that peer is not in the address vector} With
+     * {@link Capability#SOURCE_ERR}, such a completion is the error {@code EADDRNOTAVAIL} (99) with the address as its data.
      */
     public Optional<EndpointAddress> source() {
         return errno == Errno.EADDRNOTAVAIL && providerData.length > 0

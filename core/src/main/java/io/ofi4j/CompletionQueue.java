@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
@@ -9,21 +11,20 @@ import io.ofi4j.internal.engine.BoundEndpoints;
 import io.ofi4j.internal.engine.CompletionPoller;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
-import io.ofi4j.internal.engine.QueueReceives;
-import io.ofi4j.internal.engine.WaitDescriptor;
-import io.ofi4j.internal.quirks.QueueView;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.QueueReceives;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
  * Reports which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
@@ -141,13 +142,11 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     void bind(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
+        asAnyone(() -> {
             completions.requireOpen();
             endpoints.bound(endpoint);
-        } finally {
-            guard.exit();
-        }
+            return null;
+        });
     }
 
     /** From now on, operations may be in flight whose completions are not reported. */
@@ -191,14 +190,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /**
      * As {@link #poll}, but waits for completions; fi_cq_sread. It blocks on the wait descriptor, while other threads can poll
-     * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers {@link
-     * WaitObject#UNSPECIFIED}) polls and yields. A virtual thread always polls, and releases its carrier in between.
+     * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
+     * {@link WaitObject#UNSPECIFIED}) polls and yields. A virtual thread always polls, and releases its carrier in between.
      *
      * @param handler receives the completions
      * @param limit the maximum number of completions, at least 1; one call returns no more than 64
      * @param deadline the longest time to wait
-     * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a {@link
-     *         CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
+     * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
+     *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
      * @throws IllegalArgumentException if the limit is below 1
      * @throws IllegalStateException if this queue is closed, also by another thread during the wait
      * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
@@ -260,44 +259,24 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * {@return counts since the queue was opened, and what it holds now} Works after close, too. With {@link
-     * ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any thread may call it.
+     * {@return counts since the queue was opened, and what it holds now} Works after close, too. With
+     * {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any thread may call it.
      */
     public CompletionQueueStatistics statistics() {
-        guard.enterAsAnyone();
-        try {
-            return completions.statistics();
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(completions::statistics);
     }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
-            return new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                    endpoint.timesFull);
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
+                endpoint.timesFull));
     }
 
     int readsInFlight(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
-            return contexts.readsInFlight(endpoint.number);
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(() -> contexts.readsInFlight(endpoint.number));
     }
 
     int inFlight() {
-        guard.enterAsAnyone();
-        try {
-            return contexts.inFlight();
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(contexts::inFlight);
     }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
@@ -310,9 +289,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     int inFlight(MemoryRegion region) {
+        return asAnyone(() -> contexts.inFlightOfRegion(region.number));
+    }
+
+    private <T> T asAnyone(Supplier<T> action) {
         guard.enterAsAnyone();
         try {
-            return contexts.inFlightOfRegion(region.number);
+            return action.get();
         } finally {
             guard.exit();
         }

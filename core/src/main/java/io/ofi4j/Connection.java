@@ -1,29 +1,30 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.ConnectionData;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EpOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Handed out by {@link
- * Endpoint#connection}. One end calls {@link #connect}; the other, whose endpoint was opened for the {@link ConnectionRequest},
- * calls {@link #accept}. Each is connected once its event queue says so. An endpoint can connect only once.
+ * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Handed out by
+ * {@link Endpoint#connection}. One end calls {@link #connect}; the other, whose endpoint was opened for the
+ * {@link ConnectionRequest}, calls {@link #accept}. Each is connected once its event queue says so. An endpoint can connect
+ * only once.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Methods that call libfabric throw {@link IllegalStateException} if the endpoint is closed or not enabled, and {@link
- * FabricException} if libfabric reports an error.
+ * Methods that call libfabric throw {@link IllegalStateException} if the endpoint is closed or not enabled, and
+ * {@link FabricException} if libfabric reports an error.
  */
 public final class Connection {
     /** The state of a connection. */

@@ -1,8 +1,8 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
 /** A connection could not be established, see {@link #reason}. Close the endpoint and try again with a new one. */

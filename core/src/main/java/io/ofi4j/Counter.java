@@ -4,14 +4,14 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.ffi.CntrOps;
-import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.CntrOps;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
 /**
@@ -22,8 +22,8 @@ import java.time.Duration;
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. With
  * COMPLETION, one thread must open all counters and queues of an endpoint, and on {@code tcp} of libfabric 2.x a counter serves
  * endpoints of one completion queue. Except for accessors, every method throws {@link IllegalStateException} once the counter
- * is closed. Methods that change it throw {@link IllegalArgumentException} for a number below 0, and {@link
- * UnsupportedOperationException} if the provider does not offer the call.
+ * is closed. Methods that change it throw {@link IllegalArgumentException} for a number below 0, and
+ * {@link UnsupportedOperationException} if the provider does not offer the call.
  */
 public final class Counter implements AutoCloseable {
     final ThreadGuard guard;

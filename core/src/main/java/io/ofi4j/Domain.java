@@ -9,19 +9,19 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
 import io.ofi4j.internal.engine.ClosingRegions;
+import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -90,7 +90,6 @@ public final class Domain implements AutoCloseable {
      * owner.
      *
      * @param attributes its size, format and wait object
-     * @return the queue
      * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
@@ -107,7 +106,6 @@ public final class Domain implements AutoCloseable {
      * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
      *
      * @param attributes its wait object
-     * @return the counter
      * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
@@ -133,7 +131,6 @@ public final class Domain implements AutoCloseable {
      * Opens an address vector; fi_av_open, fi_av(3).
      *
      * @param attributes its type, and its size and name if it is shared
-     * @return the vector
      * @throws IllegalArgumentException if it is shared and has no count, or read-only and has no name
      * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors, or its endpoints are
      *         connected
@@ -153,7 +150,6 @@ public final class Domain implements AutoCloseable {
      * (MSG), then enable it.
      *
      * @param endpointInfo an info of the same domain
-     * @return the endpoint
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
      * @throws IllegalArgumentException if the provider needs the destination of a MSG endpoint now, as verbs does, and the info
      *         has none
@@ -165,10 +161,9 @@ public final class Domain implements AutoCloseable {
 
     /**
      * Opens an endpoint to accept a connection request; fi_endpoint(3). Bind a completion queue and an event queue, then enable
-     * it. If this fails natively, the request is rejected.
+     * it. If opening fails natively, the request is rejected.
      *
      * @param request a pending request to a passive endpoint of the same fabric
-     * @return the endpoint
      * @throws IllegalArgumentException if the request came to another fabric
      * @throws IllegalStateException also if the request is not pending
      */
@@ -183,8 +178,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param length in bytes, at least 1
      * @param access at least one right; no other is granted
-     * @return the region
-     * @throws IllegalArgumentException if the length is below 1, or no right is named
+     * @throws IllegalArgumentException if the length is out of range, or no right is named
      * @throws OutOfMemoryError if the system cannot provide the memory
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
@@ -198,7 +192,6 @@ public final class Domain implements AutoCloseable {
      *
      * @param memory off-heap memory; may be read-only if the rights only read it
      * @param access at least one right; no other is granted
-     * @return the region
      * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only against the rights, or no right is
      *         named
      * @throws IllegalStateException also if the memory's arena is closed
@@ -214,7 +207,6 @@ public final class Domain implements AutoCloseable {
      *
      * @param segments off-heap memory, at most {@link DomainAttributes#memoryRegionIovLimit} segments
      * @param access at least one local right
-     * @return the region
      * @throws UnsupportedOperationException if a right is for peers: every provider lets peers access the first segment only
      */
     public MemoryRegion register(List<MemorySegment> segments, Access... access) {
@@ -226,7 +218,6 @@ public final class Domain implements AutoCloseable {
      * otherwise.
      *
      * @param attributes the memory, its rights and options
-     * @return the region
      * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
      * @throws UnsupportedOperationException if the provider does not offer an attribute
      * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
@@ -251,7 +242,6 @@ public final class Domain implements AutoCloseable {
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @param access at least one right; no other is granted
-     * @return the region
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes to a read-only
      *         mapping
@@ -290,11 +280,10 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Turns a peer's raw key into a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's {@link
-     * MemoryRegionMode} has RAW.
+     * Turns a peer's raw key into a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's
+     * {@link MemoryRegionMode} has RAW.
      *
      * @param key from the peer's {@link MemoryRegion#rawKey}
-     * @return the region and its key
      * @throws UnsupportedOperationException if the provider has no raw keys
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
@@ -317,7 +306,6 @@ public final class Domain implements AutoCloseable {
      * while the application does not poll.
      *
      * @param pause the sleep between two rounds; zero is fastest, and occupies a processor
-     * @return the thread
      * @throws IllegalArgumentException if the pause is negative or above a second
      * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
      */

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -8,13 +10,11 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
-import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.Handle;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -23,14 +23,14 @@ import java.util.function.Function;
 
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
- * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type {@link EndpointType#MSG} needs {@link
- * #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established.
+ * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type {@link EndpointType#MSG} needs
+ * {@link #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
- * Except for accessors, every method throws {@link IllegalStateException} once the endpoint is closed, and {@link
- * FabricException} if libfabric reports an error. The {@code bind} methods take effect in {@link #enable}; they throw {@link
- * IllegalArgumentException} for an object of another domain, or an event queue of another fabric, and {@link
- * IllegalStateException} if the endpoint is enabled, already has such an object, or the object is closed.
+ * Except for accessors, every method throws {@link IllegalStateException} once the endpoint is closed, and
+ * {@link FabricException} if libfabric reports an error. The {@code bind} methods take effect in {@link #enable}; they throw
+ * {@link IllegalArgumentException} for an object of another domain, or an event queue of another fabric, and
+ * {@link IllegalStateException} if the endpoint is enabled, already has such an object, or the object is closed.
  *
  * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} on its queue. On {@code tcp;ofi_rxm}, libfabric
  * leaks the socket of each connection that a peer has started and this endpoint has not accepted by then, until the process
@@ -94,8 +94,6 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Binds the vector of the peers that this endpoint reaches; fi_ep_bind.
      *
-     * @param peers a vector of the same domain
-     * @return this endpoint
      * @throws UnsupportedOperationException if this endpoint is connected (MSG)
      */
     public synchronized Endpoint bind(AddressVector peers) {
@@ -107,8 +105,6 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Binds the queue that reports events of the connection; fi_ep_bind.
      *
-     * @param events a queue of the same fabric
-     * @return this endpoint
      * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
      */
     public synchronized Endpoint bind(EventQueue events) {
@@ -120,9 +116,7 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Binds the queue that receives a completion of every operation of this endpoint; fi_ep_bind.
      *
-     * @param queue a queue of the same domain
      * @param directions the operations it serves; both directions if omitted
-     * @return this endpoint
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         bindings.bind(queue, directions);
@@ -130,16 +124,13 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds a queue for transmit operations that reports only requested completions: those of messages with {@link
-     * OperationFlag#COMPLETION}, or all if the endpoint's default flags have it. Other operations are reported only if they
-     * fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases closing
-     * regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
+     * Binds a queue for transmit operations that reports only requested completions: those of messages with
+     * {@link OperationFlag#COMPLETION}, or all if the endpoint's default flags have it. Other operations are reported only if
+     * they fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases
+     * closing regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
      *
      * <p>libfabric is asked for every completion, and polling drops the others: otherwise this library could not tell when an
      * operation no longer uses its region.
-     *
-     * @param queue a queue of the same domain
-     * @return this endpoint
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -164,9 +155,7 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.
      *
-     * @param counter a counter of the same domain
      * @param events the events it counts, at least one; each event has at most one counter
-     * @return this endpoint
      * @throws UnsupportedOperationException if the endpoint cannot count an event
      */
     public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
@@ -178,7 +167,6 @@ public final class Endpoint implements AutoCloseable {
      * Enables the endpoint; fi_ep_bind and fi_enable. Needs completion queues for both directions, and an address vector or, if
      * connected, an event queue. If the provider refuses, the endpoint is closed.
      *
-     * @return this endpoint
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; with {@code tcp} of libfabric 2.x and
      *         {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or peers were inserted before an
      *         endpoint with this queue was enabled
@@ -219,7 +207,6 @@ public final class Endpoint implements AutoCloseable {
      *
      * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or with {@code shm}
      *         {@link EndpointAddress#ofName}
-     * @return this endpoint
      * @throws IllegalArgumentException if the address has another format than the provider's
      * @throws IllegalStateException also if this endpoint is enabled
      * @throws UnsupportedOperationException if the provider assigns addresses itself ({@code ofi_rxd}, {@code verbs}). For
@@ -299,7 +286,6 @@ public final class Endpoint implements AutoCloseable {
      * Sets the longest time that waiting operations, such as {@link Rma#write}, wait for room; initially 10 seconds.
      *
      * @param timeout above zero
-     * @return this endpoint
      * @throws IllegalArgumentException if the timeout is not above zero
      */
     public synchronized Endpoint postTimeout(Duration timeout) {

@@ -2,17 +2,17 @@ package io.ofi4j;
 
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Settings of an enabled endpoint; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3). Handed out by {@link
- * Endpoint#control}.
+ * Settings of an enabled endpoint; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3). Handed out by
+ * {@link Endpoint#control}.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every
  * method throws {@link IllegalStateException} unless the endpoint is enabled and open, {@link UnsupportedOperationException} if

@@ -1,10 +1,10 @@
 package io.ofi4j;
 
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Objects;
 
 /**
@@ -12,9 +12,9 @@ import java.util.Objects;
  * before the endpoint is enabled, which providers check; {@code shm} has options only after.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
- * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled, {@link
- * UnsupportedOperationException} if the provider does not offer the option, and {@link FabricException} if libfabric reports an
- * error.
+ * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled,
+ * {@link UnsupportedOperationException} if the provider does not offer the option, and {@link FabricException} if libfabric
+ * reports an error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;

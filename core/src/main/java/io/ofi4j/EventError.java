@@ -1,7 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Optional;
 
 /**

@@ -6,15 +6,15 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.EventWait;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -31,10 +31,10 @@ import java.util.function.Predicate;
  * <p>With most providers, connections are established only while both ends read their event queues. The {@code tcp} provider of
  * libfabric 1.x notices that a peer has gone only while the endpoint's completion queue is polled.
  *
- * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or {@link
- * ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get {@link
- * WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue is closed, and {@link
- * FabricException} if the queue itself fails.
+ * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
+ * {@link ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get
+ * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue is
+ * closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     final Fabric fabric;
@@ -111,7 +111,6 @@ public final class EventQueue implements Waitable, AutoCloseable {
      * without a wait object, sleep between reads.
      *
      * @param deadline the longest time to wait
-     * @return the event
      * @throws FabricTimeoutException if there is no event in that time
      * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
      *         interrupt status still set

@@ -1,11 +1,11 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.DomainListLock;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EqOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

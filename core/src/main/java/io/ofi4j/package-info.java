@@ -30,29 +30,30 @@
  * </ul>
  *
  * <p><b>Life cycle.</b> Every opened object is {@link AutoCloseable}; closing it again has no effect. Close children and bound
- * objects first: closing an object with open ones throws {@link IllegalStateException}, which names them. Use after close throws
- * {@link IllegalStateException}. If {@code close} throws {@link io.ofi4j.FabricException}, the object counts as closed.
+ * objects first: closing an object with open ones throws {@link IllegalStateException}, which names them. Use after close
+ * throws {@link IllegalStateException}. If {@code close} throws {@link io.ofi4j.FabricException}, the object counts as closed.
  *
- * <p><b>Threads.</b> The domain's {@link io.ofi4j.info.ThreadingModel} decides. With {@code SAFE}, any thread may call anything.
- * With {@code DOMAIN}, only the thread that opened the domain may. With {@code COMPLETION}, only the thread that opened the
- * completion queue may poll it and post on its endpoints. Other threads get {@link WrongThreadException}.
+ * <p><b>Threads.</b> The domain's {@link io.ofi4j.info.ThreadingModel} decides. With {@code SAFE}, any thread may call
+ * anything. With {@code DOMAIN}, only the thread that opened the domain may. With {@code COMPLETION}, only the thread that
+ * opened the completion queue may poll it and post on its endpoints. Other threads get {@link WrongThreadException}.
  *
- * <p><b>Progress.</b> With {@link io.ofi4j.info.ProgressModel#MANUAL} a provider works only while the application calls it. Even
- * a process that is only the target of transfers must poll a queue of its endpoint, or start a
+ * <p><b>Progress.</b> With {@link io.ofi4j.info.ProgressModel#MANUAL} a provider works only while the application calls it.
+ * Even a process that is only the target of transfers must poll a queue of its endpoint, or start a
  * {@link io.ofi4j.ProgressThread}. {@link io.ofi4j.Waiting} waits for any condition, with a deadline.
  *
  * <p><b>Leaks.</b> With the system property {@code io.ofi4j.leaks} set to {@code report}, the {@link System.Logger} named
- * {@code io.ofi4j} warns of each object that was never closed, with the place where it was opened, once it is unreachable or the
- * process ends. {@code print} writes to the standard error stream instead, since {@code java.util.logging} may drop messages at
- * the end of the process. With either, the exception that names open children also says where they were opened. Parents refer
- * to their children, so a fabric and everything below it become unreachable together; passive endpoints, and objects beside
- * an open shm endpoint, are referred to by this package and reported only at the end.
+ * {@code io.ofi4j} warns of each object that was never closed, with the place where it was opened, once it is unreachable or
+ * the process ends. {@code print} writes to the standard error stream instead, since {@code java.util.logging} may drop
+ * messages at the end of the process. With either, the exception that names open children also says where they were opened.
+ * Parents refer to their children, so a fabric and everything below it become unreachable together; passive endpoints, and
+ * objects beside an open shm endpoint, are referred to by this package and reported only at the end.
  *
  * <p><b>Observation.</b> {@link io.ofi4j.CompletionQueue#statistics}, {@link io.ofi4j.Endpoint#statistics} and
  * {@link io.ofi4j.Domain#statistics} return counts at any time. The JDK Flight Recorder gets the events
  * {@code io.ofi4j.MemoryRegistration}, {@code MemoryDeregistration}, {@code EndpointEnabled}, {@code EndpointClosed},
  * {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused}, {@code ConnectionEnded},
  * {@code CompletionError}, {@code FabricException}, {@code SlowPost} (a post that waited for room for 1 ms or longer) and
- * {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The module {@code jdk.jfr} is optional.
+ * {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The module {@code jdk.jfr} is
+ * optional.
  */
 package io.ofi4j;
