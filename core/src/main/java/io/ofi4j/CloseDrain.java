@@ -9,6 +9,8 @@ import java.util.function.IntSupplier;
 final class CloseDrain {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
+    private static final long MOMENT_NANOS = 5_000_000;
+
     private CloseDrain() {
     }
 
@@ -18,6 +20,13 @@ final class CloseDrain {
         Quirks quirks = endpoint.quirks;
         if (!endpoint.isEnabled()) {
             return;
+        }
+        if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) {
+            long start = System.nanoTime();
+            while (System.nanoTime() - start < MOMENT_NANOS) {
+                endpoint.domain.queues.progress();
+                queue.drain();
+            }
         }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
             await(endpoint, () -> queue.statisticsOf(endpoint).inFlight());

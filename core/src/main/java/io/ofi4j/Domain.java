@@ -62,7 +62,7 @@ public final class Domain implements AutoCloseable {
         this.fabric = fabric;
         this.handle = handle;
         this.info = info;
-        this.quirks = FoundInfo.of(info).quirks();
+        this.quirks = FoundInfo.of(info).chosenQuirks();
         this.guard = info.domain().threading() == ThreadingModel.DOMAIN
                 ? ThreadGuard.owned("DOMAIN")
                 : ThreadGuard.exclusive();

@@ -66,7 +66,7 @@ public final class Endpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.number = number;
-        this.quirks = FoundInfo.of(info).quirks();
+        this.quirks = FoundInfo.of(info).chosenQuirks();
         this.original = null;
         this.bindings = new EndpointBindings(this, handle, request);
         this.atProvider = new NativeEndpoint(this, handle, bindings);

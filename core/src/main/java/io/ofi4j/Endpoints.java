@@ -28,7 +28,7 @@ final class Endpoints {
     }
 
     private static void requireDestination(FabricInfo info) {
-        if (info.destinationAddress().isEmpty() && FoundInfo.of(info).quirks().has(Fact.ONE_DESTINATION)) {
+        if (info.destinationAddress().isEmpty() && FoundInfo.of(info).chosenQuirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
                     + "name it with FabricHints.destination or FabricInfo.withDestination(address)");
         }

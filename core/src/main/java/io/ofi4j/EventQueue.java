@@ -69,7 +69,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         this.handle = handle;
         this.attributes = attributes;
         this.reader = new EventReader(handle, fabric.domainList());
-        this.keepsTime = !FoundInfo.of(fabric.info()).quirks().has(Fact.EVENT_WAIT_IGNORES_TIME);
+        this.keepsTime = !FoundInfo.of(fabric.info()).chosenQuirks().has(Fact.EVENT_WAIT_IGNORES_TIME);
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {

@@ -74,7 +74,7 @@ public final class Fabric implements AutoCloseable {
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         requireHandled(domainInfo);
-        FoundInfo.of(domainInfo).quirks().beforeDomain(FoundInfo.of(domainInfo).identity());
+        FoundInfo.of(domainInfo).chosenQuirks().beforeDomain(FoundInfo.of(domainInfo).identity());
         Opened out = domainList.open(FoundInfo.of(domainInfo).handle());
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);

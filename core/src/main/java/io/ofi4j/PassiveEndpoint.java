@@ -50,7 +50,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         this.handle = handle;
         this.info = info;
         this.maximumDataSize = EpOps.connectionDataSize(handle);
-        Quirks quirks = FoundInfo.of(info).quirks();
+        Quirks quirks = FoundInfo.of(info).chosenQuirks();
         this.chosen = new ChosenAddress(info, quirks);
         this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
     }

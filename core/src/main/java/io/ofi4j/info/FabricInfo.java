@@ -2,6 +2,7 @@ package io.ofi4j.info;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.internal.engine.FoundInfo;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -64,4 +65,7 @@ public sealed interface FabricInfo permits FoundInfo {
 
     /** {@return everything libfabric says about it, over many lines; fi_tostr, fi_fabric(3)} */
     String details();
+
+    /** {@return the behaviours of its provider that this library works around, those that are off here included} */
+    List<ProviderQuirk> quirks();
 }

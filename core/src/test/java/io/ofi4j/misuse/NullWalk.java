@@ -164,10 +164,11 @@ final class NullWalk {
 
     private static List<Class<?>> publicTypes(Path root) throws IOException, ClassNotFoundException {
         List<Class<?>> types = new ArrayList<>();
-        try (Stream<Path> files = Files.list(root.resolve("io/ofi4j"))) {
-            for (String name : files.map(file -> file.getFileName().toString()).sorted().toList()) {
-                if (name.endsWith(".class") && !name.equals("package-info.class")) {
-                    Class<?> type = Class.forName("io.ofi4j." + name.substring(0, name.length() - 6));
+        try (Stream<Path> files = Stream.concat(Files.list(root.resolve("io/ofi4j")),
+                Files.list(root.resolve("io/ofi4j/info")))) {
+            for (String name : files.map(file -> root.relativize(file).toString()).sorted().toList()) {
+                if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
+                    Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));
                     if (isPublic(type)) {
                         types.add(type);
                     }
@@ -263,6 +264,7 @@ final class NullWalk {
             Array.set(array, 0, sample(type.getComponentType()));
             return array;
         }
-        throw new AssertionError("no sample of " + type);
+        return samples.values().stream().filter(type::isInstance).findFirst()
+                .orElseThrow(() -> new AssertionError("no sample of " + type));
     }
 }

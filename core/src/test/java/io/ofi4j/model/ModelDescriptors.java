@@ -2,6 +2,7 @@ package io.ofi4j.model;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Patience;
 import java.io.IOException;
@@ -30,7 +31,8 @@ import java.util.stream.Stream;
  * looks like one in {@code /proc/self/fd} could close what another thread has opened since. Their peers are closed as well by
  * the end of a program, which tells them from every other descriptor: they are TCP sockets in state CLOSE_WAIT.
  * tcp of libfabric 1.x keeps the socket of a client that was closed before it had asked: where it reads the end, rx_cm_data takes for
- * the reason what errno has from an earlier call, and waits for more where that is EAGAIN.
+ * the reason what errno has from an earlier call, and waits for more where that is EAGAIN. sockets keeps the socket of a request that its
+ * passive endpoint had not told of when it was closed.
  */
 final class ModelDescriptors {
     /** Some have threads that close them. */
@@ -54,7 +56,8 @@ final class ModelDescriptors {
 
     ModelDescriptors(FabricInfo info) {
         keepsSockets = info.provider().equals("tcp;ofi_rxm")
-                || info.provider().equals("tcp") && Libfabric.load().version().major() < 2;
+                || info.provider().equals("tcp") && Libfabric.load().version().major() < 2
+                || info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG;
         before = kinds();
         judged = count();
     }

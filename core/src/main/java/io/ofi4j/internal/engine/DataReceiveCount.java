@@ -29,7 +29,7 @@ public final class DataReceiveCount {
 
     public static int of(FabricInfo info) {
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG
-                || FoundInfo.of(info).quirks().has(Fact.DATA_TAKES_RECEIVES);
+                || FoundInfo.of(info).chosenQuirks().has(Fact.DATA_TAKES_RECEIVES);
         return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;
     }
 

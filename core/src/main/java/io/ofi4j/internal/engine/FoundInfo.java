@@ -8,11 +8,13 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TransmitAttributes;
+import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.Version;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.InfoHandle;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -59,7 +61,7 @@ public final class FoundInfo implements FabricInfo {
     }
 
     /** {@return what is known of its provider} */
-    public Quirks quirks() {
+    public Quirks chosenQuirks() {
         Quirks chosen = quirks;
         if (chosen == null) {
             chosen = Quirks.of(identity());
@@ -151,6 +153,11 @@ public final class FoundInfo implements FabricInfo {
     @Override
     public String details() {
         return handle.text();
+    }
+
+    @Override
+    public List<ProviderQuirk> quirks() {
+        return Quirks.describe(identity());
     }
 
     @Override

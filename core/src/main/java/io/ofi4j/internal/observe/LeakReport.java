@@ -21,8 +21,8 @@ public final class LeakReport {
 
     private static final boolean PRINTS;
     private static final int FRAMES = 16;
-    private static final String OURS = LeakReport.class.getPackageName();
-    private static final String OURS_INTERNAL = OURS + ".internal";
+    private static final String OURS = "io.ofi4j";
+    private static final String OURS_INTERNAL = OURS + ".internal.";
 
     static {
         String how = System.getProperty("io.ofi4j.leaks", "");
@@ -75,7 +75,7 @@ public final class LeakReport {
 
     private static boolean isOurs(String className) {
         String itsPackage = className.substring(0, Math.max(0, className.lastIndexOf('.')));
-        return itsPackage.equals(OURS) || itsPackage.equals(OURS_INTERNAL);
+        return itsPackage.equals(OURS) || itsPackage.startsWith(OURS_INTERNAL);
     }
 
     /** Notes an object that the caller of this library is to close. */

@@ -49,6 +49,8 @@ public enum Fact {
     DRAIN_BEFORE_CLOSE,
     /** The reads of an endpoint should end before it is closed. */
     DRAIN_READS_BEFORE_CLOSE,
+    /** A connection that is being made when its endpoint is closed refers to the endpoint afterwards. */
+    CONNECTIONS_OUTLIVE_CLOSE,
     /** Ending a connection closes its endpoint. */
     SHUTDOWN_CLOSES,
     /** A connection that the peer has ended must be ended here too, or the peer learns of it late. */

@@ -71,8 +71,13 @@ public class Quirk {
         return versions;
     }
 
+    /** Whether the provider has it, in some version. */
+    final boolean isOf(Provider provider) {
+        return providers.test(provider);
+    }
+
     final boolean concerns(Provider provider) {
-        return versions.contains(provider.libfabric()) && providers.test(provider);
+        return isOf(provider) && versions.contains(provider.libfabric());
     }
 
     /** Adds to what is known of a provider, or takes away. */

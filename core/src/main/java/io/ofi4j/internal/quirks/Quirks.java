@@ -1,6 +1,7 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.rxm.RxmQuirks;
@@ -47,6 +48,13 @@ public final class Quirks {
         facts.addAll(KnownFacts.of(provider));
         active.forEach(quirk -> quirk.state(facts));
         return new Quirks(active, facts);
+    }
+
+    /** {@return the quirks of a provider, whether they are on or not} */
+    public static List<ProviderQuirk> describe(Provider provider) {
+        List<Quirk> active = of(provider).active;
+        return KNOWN.stream().filter(quirk -> quirk.isOf(provider)).map(quirk -> new ProviderQuirk(quirk.name(),
+                quirk.upstream(), quirk.test(), quirk.versions(), active.contains(quirk))).toList();
     }
 
     /** {@return all quirks, whether they are on or not} */

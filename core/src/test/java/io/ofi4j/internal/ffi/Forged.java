@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_mr_attr;
 import io.ofi4j.bindings.fi_mr_map_raw;
 import io.ofi4j.bindings.fi_mr_modify;
@@ -41,6 +42,13 @@ public final class Forged {
     public static InfoHandle demanding(InfoHandle info, int bits) {
         InfoHandle copy = InfoHandle.copyOf(info.pointer());
         fi_domain_attr.mr_mode(copy.domain(), fi_domain_attr.mr_mode(copy.domain()) | bits);
+        return copy;
+    }
+
+    /** A copy that demands a mode of fi_getinfo(3). */
+    public static InfoHandle withMode(InfoHandle info, long mode) {
+        InfoHandle copy = InfoHandle.copyOf(info.pointer());
+        fi_info.mode(copy.pointer(), fi_info.mode(copy.pointer()) | mode);
         return copy;
     }
 

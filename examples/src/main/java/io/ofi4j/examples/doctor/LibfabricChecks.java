@@ -37,6 +37,7 @@ final class LibfabricChecks {
         findings.add(devices(libfabric));
         findings.add(signalHandlers(libfabric));
         findings.add(cacheMonitor(libfabric));
+        findings.addAll(QuirkChecks.of(libfabric, infos(libfabric, FabricHints.any())));
         return findings;
     }
 

@@ -13,6 +13,11 @@ public final class TcpQuirks {
     public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isAlone, Tested.ALL,
             "A connection that has not said yet what it wants refers to its passive endpoint, be that freed or not.",
             "ConnectionTest", Fact.PASSIVE_ENDPOINTS_STAY),
+            new Quirk("tcp-late-connections", provider -> isAlone(provider) && !provider.isConnected(), Tested.ALL,
+                    "A connection that was accepted and has not said yet what it wants refers to its endpoint; where that is closed"
+                            + " by then, the next progress ends the process. A moment of progress before the close makes that"
+                            + " unlikely, no more.",
+                    "PeerSurvivalTest", Fact.CONNECTIONS_OUTLIVE_CLOSE),
             new Quirk("tcp-remote-counters", TcpQuirks::isAlone, Tested.ALL,
                     "Counters of peers' operations count writes with data only.", "CounterTest",
                     Fact.COUNTS_DATA_WRITES_ONLY),

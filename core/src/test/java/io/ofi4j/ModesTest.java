@@ -1,0 +1,36 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.support.TestProviders;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A mode of fi_getinfo(3) is a promise of the application: an info is used only where this library keeps what it demands. */
+class ModesTest {
+    private static FoundInfo demandingReceives(String provider) {
+        FoundInfo info = FoundInfo.of(TestProviders.info(provider));
+        return info.with(Forged.withMode(info.handle(), FabricConstants.FI_RX_CQ_DATA));
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anUnconnectedProviderThatDemandsReceivesForDataIsNotOffered(String provider) {
+        assertThat(DataReceiveCount.isLacking(demandingReceives(provider))).isTrue();
+        assertThat(DataReceiveCount.isLacking(TestProviders.info(provider))).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aConnectedEndpointPostsTheReceivesThatItsProviderDemands(String provider) {
+        FabricInfo demanding = demandingReceives("MSG " + provider);
+
+        assertThat(DataReceiveCount.isLacking(demanding)).isFalse();
+        assertThat(DataReceiveCount.of(demanding)).isBetween(1, 64);
+    }
+}

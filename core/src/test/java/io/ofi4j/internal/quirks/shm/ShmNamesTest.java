@@ -1,0 +1,89 @@
+package io.ofi4j.internal.quirks.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.Waiting;
+import io.ofi4j.faults.FaultPeer;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+
+/** The name of an shm endpoint that was closed can be used again, in this process too, and is not kept. */
+class ShmNamesTest {
+    private static final int TIMES = 300;
+    private static final int LENGTH = 8;
+
+    @Test
+    void aNameIsUsedAgainInTheSameProcess() {
+        assertThat(writeToEndpointsNamed(time -> "ofi4j-again")).isEqualTo(TIMES);
+    }
+
+    @Test
+    void nothingIsKeptOfTheNamesThatWereUsed() {
+        ShmNeighbours neighbours = (ShmNeighbours) Quirks.known().stream().filter(ShmNeighbours.class::isInstance)
+                .findFirst().orElseThrow();
+        int before = neighbours.size();
+
+        writeToEndpointsNamed(time -> "ofi4j-name-" + time);
+
+        assertThat(neighbours.size()).isEqualTo(before);
+    }
+
+    /** {@return how many endpoints were written to} Each is closed before the next is opened; its vector is closed with it. */
+    private static int writeToEndpointsNamed(IntFunction<String> name) {
+        int written = 0;
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                MemoryRegion source = domain.allocate(LENGTH, Access.WRITE);
+                MemoryRegion target = domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+            for (int time = 0; time < TIMES; time++) {
+                EndpointAddress address = EndpointAddress.ofName(name.apply(time));
+                try (AddressVector vector = domain.openAddressVector();
+                        Endpoint far = domain.openEndpoint().address(address).bind(queue).bind(vector).enable();
+                        Endpoint near = domain.openEndpoint().bind(queue).bind(vector).enable()) {
+                    assertThat(far.address()).isEqualTo(address);
+                    written += write(near, vector.insert(address), queue, source, target) ? 1 : 0;
+                }
+            }
+        }
+        return written;
+    }
+
+    private static boolean write(Endpoint near, Peer peer, CompletionQueue queue, MemoryRegion source,
+            MemoryRegion target) {
+        near.rma().write(source, 0, LENGTH, peer, target.remote(), 0, 1);
+        int[] completed = new int[1];
+        return Waiting.YIELD.tryUntil(() -> {
+            queue.poll((token, flags, length, data) -> completed[0]++, 1);
+            return completed[0] == 1;
+        }, Pair.DEADLINE);
+    }
+
+    /** The process of a named endpoint is killed: its successor gets the name, as in a C program. */
+    @Test
+    void aNameThatAKilledProcessHasLeftIsTakenOver() {
+        EndpointAddress name;
+        try (FaultPeer killed = new FaultPeer("shm", "ofi4j-killed")) {
+            name = killed.address;
+            killed.kill();
+        }
+        try (Pair pair = new Pair(TestProviders.hints("shm"));
+                Endpoint successor = pair.domain.openEndpoint().address(name).bind(pair.queue).bind(pair.vector)
+                        .enable()) {
+            assertThat(successor.address()).isEqualTo(name);
+        }
+    }
+}
