@@ -193,12 +193,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
      * {@link WaitObject#UNSPECIFIED}) polls and yields. A virtual thread always polls, and releases its carrier in between.
      *
-     * @param handler receives the completions
-     * @param limit the maximum number of completions, at least 1; one call returns no more than 64
      * @param deadline the longest time to wait
      * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
      *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
-     * @throws IllegalArgumentException if the limit is below 1
      * @throws IllegalStateException if this queue is closed, also by another thread during the wait
      * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
      *         interrupt status still set

@@ -23,6 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened by
@@ -95,15 +96,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             while (kept.isEmpty() && pump(0)) {
                 Thread.onSpinWait();
             }
             return Optional.ofNullable(kept.poll());
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -125,12 +123,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
-        lock.lock();
-        try {
-            pump(0);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> pump(0));
     }
 
     /** Makes progress unless another thread does, or this thread must not. */
@@ -178,16 +171,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public int waitDescriptor() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             requireOpen();
             requireDescriptor();
             FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
             Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
             return control.value();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -197,14 +187,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public boolean tryWait() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             requireOpen();
             requireDescriptor();
             return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void requireDescriptor() {
@@ -220,8 +207,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
-        lock.lock();
-        try {
+        return inLock(() -> {
             if (condition.getAsBoolean()) {
                 return true;
             }
@@ -231,6 +217,13 @@ public final class EventQueue implements Waitable, AutoCloseable {
                 }
             }
             return false;
+        });
+    }
+
+    private <T> T inLock(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
         } finally {
             lock.unlock();
         }
@@ -244,64 +237,46 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Adds an event that the provider does not report. */
     void tell(Event event) {
-        lock.lock();
-        try {
-            kept.add(event);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> kept.add(event));
     }
 
     /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
-        lock.lock();
-        try {
-            kept.removeIf(which);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> kept.removeIf(which));
     }
 
     void bind(Endpoint endpoint, Handle object) {
-        lock.lock();
-        try {
+        inLock(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
     void bind(PassiveEndpoint endpoint, Handle object) {
-        lock.lock();
-        try {
+        inLock(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
     /** Closes an endpoint natively while no thread reads, then forgets it: a new one may get the same native address at once. */
     int closing(Endpoint endpoint, Handle object, IntSupplier close) {
-        lock.lock();
-        try {
+        return inLock(() -> {
             int status = close.getAsInt();
             reader.remove(endpoint, object);
             forgetUnread();
             children.remove(endpoint);
             return status;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Closes a passive endpoint while no thread reads. If it is only retired, late requests still find it. */
     int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
-        lock.lock();
-        try {
+        return inLock(() -> {
             int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
@@ -310,9 +285,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             }
             children.remove(endpoint);
             return status;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Drops unread events of a closed endpoint, before a new one gets the same native address. */
@@ -328,14 +301,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads everything there is. */
     void drain() {
-        lock.lock();
-        try {
+        inLock(() -> {
             while (pump(0)) {
                 Thread.onSpinWait();
             }
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
     /** Frees the infos of unread requests. */
