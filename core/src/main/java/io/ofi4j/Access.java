@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a memory region may be used for; the access flags of fi_mr(3). */
+/** The rights of a memory region; the access flags of fi_mr(3). */
 public enum Access {
     /** The region receives what a read of this process fetches. */
     READ(1L << 8),

@@ -59,8 +59,8 @@ public final class ConnectionException extends FabricException {
         }
         FabricException said = Status.exception(-errno, operation, provider); // its errno may be more precise
         Reason reason = Reason.of(said.errno(), false);
-        String who = reason == Reason.RESET ? " The peer or the network broke it off." : "";
-        return new ConnectionException(said.getMessage() + who, operation, said.errno(), reason, data.clone());
+        String cause = reason == Reason.RESET ? " The peer or the network broke it off." : "";
+        return new ConnectionException(said.getMessage() + cause, operation, said.errno(), reason, data.clone());
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {

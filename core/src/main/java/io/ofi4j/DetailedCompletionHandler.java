@@ -7,13 +7,9 @@ import io.ofi4j.info.CompletionFormat;
 @FunctionalInterface
 public interface DetailedCompletionHandler extends CompletionHandler {
     /**
-     * An operation has completed; {@code struct fi_cq_tagged_entry}, and the source of fi_cq_readfrom, fi_cq(3). Fields that
-     * the queue's {@link CompletionFormat} lacks are 0.
+     * As {@link CompletionHandler#onCompletion}, with all fields of {@code struct fi_cq_tagged_entry} and the source of
+     * fi_cq_readfrom, fi_cq(3). Fields that the queue's {@link CompletionFormat} lacks are 0.
      *
-     * @param token the token given when it was posted, or {@link #NO_TOKEN}
-     * @param flags the kind of operation, as {@link CompletionFlags}
-     * @param length the number of bytes received; meaningful for receives only
-     * @param data the peer's completion data, if the flags have {@link CompletionFlags#REMOTE_CQ_DATA}
      * @param buffer the address of the memory, if the provider reports it
      * @param tag the message's tag
      * @param source the peer that caused it, as {@link Peer#fabricAddress}; {@link Peer#ADDRESS_NOT_AVAILABLE} if no peer did,

@@ -129,8 +129,8 @@ public final class Endpoint implements AutoCloseable {
      * they fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases
      * closing regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
      *
-     * <p>libfabric is asked for every completion, and polling drops the others: otherwise this library could not tell when an
-     * operation no longer uses its region.
+     * <p>libfabric still reports every completion, and polling drops the others: this library must know when an operation no
+     * longer uses its region.
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);

@@ -155,7 +155,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             requireOpen();
             if (!attributes.isWritable()) {
                 throw new UnsupportedOperationException(
-                        this + " was not opened for writing: ask for EventQueueAttributes.writable()");
+                        this + " was not opened for writing: open it with EventQueueAttributes.writable()");
             }
             Status.check(reader.write(context, data), "fi_eq_write", handle.provider());
         } finally {
