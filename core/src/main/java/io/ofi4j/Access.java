@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a memory region may be used for; the access flags of fi_mr(3). */
+/** The rights of a memory region; the access flags of fi_mr(3). */
 public enum Access {
     /** The region receives what a read of this process fetches. */
     READ(1L << 8),
@@ -20,15 +20,7 @@ public enum Access {
     REMOTE_WRITE(1L << 13);
 
     static final long REMOTE = REMOTE_READ.bit | REMOTE_WRITE.bit;
-    static final long ALL;
-
-    static {
-        long all = 0;
-        for (Access access : values()) {
-            all |= access.bit;
-        }
-        ALL = all;
-    }
+    static final long ALL = bitsOf(values());
 
     private final long bit;
 
@@ -36,13 +28,13 @@ public enum Access {
         this.bit = bit;
     }
 
-    /** {@return libfabric's flag for it} */
+    /** {@return libfabric's flag for this right} */
     public long bit() {
         return bit;
     }
 
     /**
-     * {@return the rights whose flags are set, other flags left out}
+     * {@return the rights whose flags are set; other flags are ignored}
      *
      * @param bits flags of fi_mr(3)
      */

@@ -6,14 +6,14 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.quirks.VectorView;
-import io.ofi4j.internal.quirks.PeerPlaces;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.AvOps;
-import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.PeerPlaces;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.VectorView;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Arrays;
@@ -23,8 +23,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they
- * are enabled. Threads: as the domain's {@link ThreadingModel} says.
+ * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they are
+ * enabled.
+ *
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
+ * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and
+ * {@link FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw
+ * {@link IllegalArgumentException} for an address of another format than the provider's.
  */
 public final class AddressVector implements AutoCloseable {
     private final Domain domain;
@@ -33,25 +38,25 @@ public final class AddressVector implements AutoCloseable {
     private final OpenChildren endpoints = new OpenChildren();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
     private final Map<Long, Entry> sources = new HashMap<>();
-    /** Queues of endpoints that were enabled while this vector was empty, where that matters. */
+    /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
-    /** Null where the provider's places need no care. */
+    /** Null if the provider does not limit peers. */
     private final PeerPlaces places;
     private final VectorView view = new View();
     private volatile boolean closed;
-    /** Whether the provider has closed it, too. */
+    /** Whether the native vector is closed. */
     private boolean gone;
 
     /**
-     * An address that libfabric knows. It is told once, however often an address is inserted: providers differ in what the
-     * second insertion gives, and some count their peers wrongly after a second removal.
+     * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers differ
+     * in what a second insertion returns, and some miscount their peers after a second removal.
      */
     static final class Entry {
         final long fabricAddress;
         final EndpointAddress address;
-        /** How many peers share it; used under the vector's monitor. */
+        /** The number of peers that share the entry; guarded by the vector's monitor. */
         private int peers;
-        /** The one that was inserted last. */
+        /** The peer inserted last. */
         private Peer latest;
 
         Entry(EndpointAddress address, long fabricAddress) {
@@ -67,7 +72,7 @@ public final class AddressVector implements AutoCloseable {
         this.places = domain.quirks.places();
     }
 
-    /** What the provider's quirks see of it. */
+    /** What the provider's quirks see of this vector. */
     private final class View implements VectorView {
         @Override
         public boolean knows(EndpointAddress address) {
@@ -96,7 +101,7 @@ public final class AddressVector implements AutoCloseable {
         return view;
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the attributes it was opened with} */
     public AddressVectorAttributes attributes() {
         return attributes;
     }
@@ -109,7 +114,7 @@ public final class AddressVector implements AutoCloseable {
         return domain;
     }
 
-    /** Whether it is a connected endpoint's, of which libfabric knows nothing. */
+    /** Whether it belongs to a connected endpoint and has no native vector. */
     boolean isOfConnection() {
         return handle == null;
     }
@@ -118,7 +123,6 @@ public final class AddressVector implements AutoCloseable {
         return endpoints;
     }
 
-    /** @throws IllegalStateException if this vector is closed */
     synchronized void bind(Endpoint endpoint) {
         requireOpen();
         if (places != null && endpoints.isEmpty()) {
@@ -128,10 +132,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * With COMPLETION, tcp of libfabric 2.x gives each queue a copy of the vector, and does not copy all of what it needs of an
-     * address: the first operation to such a peer, or its removal, would end the JVM.
-     *
-     * @throws IllegalStateException if an endpoint with this queue must not be enabled now
+     * Checks that an endpoint with this queue may be enabled. With COMPLETION, tcp of libfabric 2.x gives each queue an
+     * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the process.
      */
     synchronized void prepare(CompletionQueue queue) {
         if (prepared.contains(queue)) {
@@ -145,15 +147,12 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts a peer; fi_av_insert. The peer need not be there yet, except with shm on libfabric 1.x.
+     * Inserts a peer; fi_av_insert. The peer need not exist yet, except with shm on libfabric 1.x.
      *
-     * @param address where its endpoint is, from {@link Endpoint#address}
-     * @return the peer, to be named in operations
-     * @throws IllegalArgumentException if the address is none of this provider's
-     * @throws FabricException if the provider refuses it
-     * @throws IllegalStateException if this vector is closed, or shared and full; with shm, also if 256 were
-     *         inserted or were endpoints of this process, of which one is closed, since the first endpoint was bound
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param address the address of its endpoint, from {@link Endpoint#address}
+     * @return the peer, for use in operations
+     * @throws IllegalStateException also if the vector is shared and full. With shm, also if 256 peers were inserted or were
+     *         endpoints of this process since the first endpoint was bound, and one of those endpoints is closed
      */
     public synchronized Peer insert(EndpointAddress address) {
         requireOpen();
@@ -175,11 +174,11 @@ public final class AddressVector implements AutoCloseable {
         return peer;
     }
 
-    /** The one provider that shares vectors keeps a pointer into its table when it makes it larger. */
+    /** sockets, the only provider with shared vectors, keeps a stale pointer into its table when it grows the table. */
     private void requireRoom() {
         if (attributes.name().isPresent() && entries.size() >= attributes.count()) {
-            throw new IllegalStateException("the " + attributes.count() + " places of the shared " + this
-                    + " are taken: open it with a larger count");
+            throw new IllegalStateException("the shared " + this + " already has all " + attributes.count()
+                    + " addresses it was opened for: open it with a larger count");
         }
         if (places != null) {
             places.requireNext(entries.keySet(), this);
@@ -196,13 +195,11 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts many peers; fi_av_insert. What the provider does not know yet is told to it in one call where addresses of its
-     * kind allow that, and again one by one where it refuses some.
+     * Inserts several peers; fi_av_insert. Addresses new to the provider go to it in one call if their format allows that.
+     * Those it refuses are then tried one by one.
      *
-     * @param addresses where their endpoints are
-     * @return for each address its peer, or why there is none: what {@link #insert} would have thrown
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param addresses the addresses of their endpoints
+     * @return for each address its peer, or the exception that {@link #insert} would have thrown
      */
     public synchronized List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
@@ -216,7 +213,7 @@ public final class AddressVector implements AutoCloseable {
         }
         try {
             AddressFormats.require(domain.info(), address);
-        } catch (IllegalArgumentException e) { // reported when it is inserted by itself
+        } catch (IllegalArgumentException e) { // reported when it is inserted alone
             return false;
         }
         return AddressFormats.isSafeAmongOthers(domain.info(), address);
@@ -230,7 +227,7 @@ public final class AddressVector implements AutoCloseable {
         }
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle,
                 sameLength.stream().map(EndpointAddress::toBytes).toList());
-        for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm does not know those behind them
+        for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
             if (inserted.has(i)) {
                 entries.put(sameLength.get(i), new Entry(sameLength.get(i), inserted.addresses()[i]));
             }
@@ -246,16 +243,14 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts a peer that is known by names; fi_av_insertsvc. Blocks while names are looked up.
+     * Inserts a peer by host and service name; fi_av_insertsvc. Blocks during the name lookup.
      *
-     * @param node a host name or address of the provider's address family
-     * @param service a port, or with a host name also a service name
-     * @return the peer, to be named in operations
-     * @throws IllegalArgumentException if one is no name
+     * @param node a host name, or an address of the provider's address family
+     * @param service a port; with a host name also a service name
+     * @return the peer, for use in operations
+     * @throws IllegalArgumentException if a name is malformed
      * @throws UnsupportedOperationException if the provider does not look up names
-     * @throws FabricException if there is no such name, or the provider refuses its address
-     * @throws IllegalStateException if this vector is closed, or shared and full
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @throws IllegalStateException also if the vector is shared and full
      */
     public synchronized Peer insertService(String node, String service) {
         requireOpen();
@@ -263,19 +258,16 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Inserts peers at numbers in a row; fi_av_insertsym.
+     * Inserts peers at consecutive node addresses and ports; fi_av_insertsym.
      *
-     * @param node the first node's address, in numbers
-     * @param nodes how many nodes, at least 1
-     * @param service the first port of each
-     * @param services how many ports, at least 1
-     * @return for the ports of the first node, then of the second and so on, its peer, or why there is none. The provider
-     *         {@code sockets} does not tell which addresses it refuses: with it, reasons stand last
-     * @throws IllegalArgumentException if these are no such numbers, or more than 65,535 in all
+     * @param node the numeric address of the first node
+     * @param nodes the number of nodes, at least 1
+     * @param service the first port on each node
+     * @param services the number of ports on each node, at least 1
+     * @return for each port of the first node, then of the second and so on, its peer or the reason for its absence. The
+     *         provider {@code sockets} does not say which addresses it refused: with it, failures come last
+     * @throws IllegalArgumentException if an argument is not numeric or out of range, or there are more than 65,535 peers
      * @throws UnsupportedOperationException if the provider does not offer it
-     * @throws FabricException if there is no peer at all
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
      */
     public synchronized List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
@@ -286,13 +278,10 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return the address of a peer, as the provider knows it; fi_av_lookup}
+     * {@return the address of a peer, as the provider stores it; fi_av_lookup}
      *
-     * @param peer one of this vector's
-     * @throws IllegalArgumentException if it is another vector's, or was removed
-     * @throws FabricException if the provider does not tell
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param peer a peer of this vector
+     * @throws IllegalArgumentException if the peer is of another vector, or was removed
      */
     public synchronized EndpointAddress address(Peer peer) {
         requireOpen();
@@ -312,12 +301,10 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * {@return the peer behind a completion's source; the one inserted last, where its address was inserted several times}
-     * Where every nanosecond counts, compare the source with {@link Peer#fabricAddress} instead.
+     * {@return the peer that caused a completion; if its address was inserted several times, the peer inserted last} On the
+     * data path, compare the source with {@link Peer#fabricAddress} instead.
      *
-     * @param source as a {@link DetailedCompletionHandler} learns it; {@link Peer#ADDRESS_NOT_AVAILABLE} is nobody's
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param source from a {@link DetailedCompletionHandler}; {@link Peer#ADDRESS_NOT_AVAILABLE} matches no peer
      */
     public synchronized Optional<Peer> peer(long source) {
         requireOpen();
@@ -327,11 +314,8 @@ public final class AddressVector implements AutoCloseable {
     /**
      * Removes a peer; fi_av_remove. Operations to it must have completed.
      *
-     * @param peer one of this vector's
-     * @throws IllegalArgumentException if it is another vector's, or removed already
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param peer a peer of this vector
+     * @throws IllegalArgumentException if the peer is of another vector, or was removed
      */
     public synchronized void remove(Peer peer) {
         requireOpen();
@@ -344,8 +328,9 @@ public final class AddressVector implements AutoCloseable {
     }
 
     /**
-     * Makes libfabric forget an endpoint that is about to be closed, and that operations are refused to already. It may be known
-     * though nobody inserted it: some providers take in whoever sends something. Only a known one can be removed.
+     * Removes the address of an endpoint that is about to close from libfabric; operations to it are refused already. Some
+     * providers learn the address of a sender on their own, so it is inserted first if unknown: only known addresses can be
+     * removed.
      */
     private synchronized void forget(EndpointAddress address) {
         if (gone) {
@@ -371,7 +356,7 @@ public final class AddressVector implements AutoCloseable {
         if (places != null) {
             places.free();
         }
-        if (attributes.isReadOnly()) { // it stays in the table that another process has
+        if (attributes.isReadOnly()) { // another process owns the table
             return;
         }
         Status.check(domain.quirks.removePeer(handle, entry.address, entry.fabricAddress), "fi_av_remove", provider());
@@ -386,10 +371,7 @@ public final class AddressVector implements AutoCloseable {
     /**
      * {@return an address as text; fi_av_straddr}
      *
-     * @param address one of this provider's
-     * @throws IllegalArgumentException if the address is none of this provider's
-     * @throws IllegalStateException if this vector is closed
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
+     * @param address an address of this provider
      */
     public synchronized String toText(EndpointAddress address) {
         requireOpen();
@@ -408,13 +390,7 @@ public final class AddressVector implements AutoCloseable {
         return domain.info().provider();
     }
 
-    /**
-     * Closes the vector; fi_close.
-     *
-     * @throws IllegalStateException if endpoints bound to it are open; they are named
-     * @throws FabricException if libfabric reports an error; the vector counts as closed all the same
-     * @throws WrongThreadException if the threading model gives this vector's domain to another thread
-     */
+    /** Closes the vector; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open. */
     @Override
     public void close() {
         synchronized (this) {

@@ -4,12 +4,12 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 
-/** Opens address vectors, and refuses what a provider would misunderstand. */
+/** Opens address vectors, and rejects attributes that a provider would misinterpret. */
 final class AddressVectors {
     private AddressVectors() {
     }
@@ -24,7 +24,7 @@ final class AddressVectors {
                         attributes.isReadOnly()));
         if (out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("fi_av_open is not offered by the provider " + info.provider()
-                    + ": bind an event queue to its endpoints, and connect them");
+                    + ": bind an event queue to its endpoints and connect them");
         }
         Status.check(out.status(), "fi_av_open", info.provider());
         return new AddressVector(domain, out.handle(), attributes.type(type));
@@ -40,7 +40,7 @@ final class AddressVectors {
         if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
             throw new UnsupportedOperationException(
                     "this domain of provider " + info.provider() + " has address vectors of type " + theirs + ", not "
-                            + wanted + "; ask for another domain with FabricHints.attributes");
+                            + wanted + ": request the type with FabricHints.attributes");
         }
         return wanted;
     }

@@ -1,34 +1,34 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.quirks.Fact;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
-/** The counters that are bound to an endpoint, and for what. */
+/** The counters bound to an endpoint, by the event they count. */
 final class BoundCounters {
     private final Map<CounterEvent, Counter> byEvent = new EnumMap<>(CounterEvent.class);
 
     /**
-     * Notes a counter.
+     * Binds a counter.
      *
-     * @throws IllegalStateException if something has one, or the counter is closed
-     * @throws UnsupportedOperationException if the endpoint cannot count that
+     * @throws IllegalStateException if an event already has a counter, or the counter is closed
+     * @throws UnsupportedOperationException if the endpoint cannot count an event
      */
     void add(Endpoint endpoint, Counter counter, Set<CounterEvent> events) {
         boolean remote = endpoint.info().capabilities().contains(Capability.RMA_EVENT);
         for (CounterEvent event : events) {
             if (event.isRemote() && !remote) {
                 throw new UnsupportedOperationException("counting " + event + " needs Capability.RMA_EVENT, which "
-                        + endpoint + " was opened without: ask for it in FabricHints, or for another provider");
+                        + endpoint + " lacks: request it in FabricHints, or use another provider");
             }
             if (event.isRemote() && endpoint.quirks.has(Fact.COUNTS_DATA_WRITES_ONLY)) {
-                throw new UnsupportedOperationException("counting " + event + " is not offered for provider "
-                        + endpoint.info().provider() + ": of peers' operations it counts only writes with data");
+                throw new UnsupportedOperationException("provider " + endpoint.info().provider() + " cannot count "
+                        + event + ": of peers' operations it counts only writes with data");
             }
             if (byEvent.containsKey(event)) {
                 throw new IllegalStateException(endpoint + " already has a counter for " + event);
@@ -42,7 +42,7 @@ final class BoundCounters {
         return byEvent.containsKey(event);
     }
 
-    /** Each counter with the flags of what it counts. */
+    /** Passes each counter with the flags of the events it counts. */
     void forEach(BiConsumer<Counter, Long> action) {
         for (Counter counter : all()) {
             long flags = 0;
@@ -53,32 +53,32 @@ final class BoundCounters {
         }
     }
 
-    /** @throws IllegalStateException if the threading model gives a counter to another thread than a queue */
+    /** @throws IllegalStateException if the threading model gives a counter to another thread than the queue */
     void requireOwnerOf(ThreadGuard queue) {
         for (Counter counter : all()) {
             if (!counter.guard.sharesOwnerWith(queue)) {
-                throw new IllegalStateException("with this threading model one thread must have opened the queues and"
-                        + " counters of an endpoint, but not " + counter);
+                throw new IllegalStateException("with this threading model one thread must open all queues and counters"
+                        + " of an endpoint, but another thread opened " + counter);
             }
         }
     }
 
-    /** @throws IllegalStateException if a counter can be one queue's only, and is another's */
+    /** @throws IllegalStateException if a counter serves only one queue, and it is another queue */
     void requireServe(CompletionQueue queue) {
         all().forEach(counter -> counter.requireServes(queue));
     }
 
-    /** The endpoint was enabled, while nobody uses the counters. */
+    /** Records that the endpoint was enabled; inside {@link #undisturbed}. */
     void enabled(CompletionQueue queue) {
         all().forEach(counter -> counter.enabled(queue));
     }
 
-    /** The endpoint is about to be closed, while nobody uses the counters. */
+    /** Records that the endpoint is about to close; inside {@link #undisturbed}. */
     void closing() {
         all().forEach(Counter::closing);
     }
 
-    /** Does something while nobody uses the counters. */
+    /** Runs an action while no thread uses the counters. */
     void undisturbed(Runnable action) {
         List<Counter> counters = all();
         int entered = 0;

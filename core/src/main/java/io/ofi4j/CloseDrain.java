@@ -5,7 +5,7 @@ import io.ofi4j.internal.quirks.Quirks;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 
-/** Waits for operations that a provider cannot let go of, before their endpoint is closed. */
+/** Waits for operations that a provider cannot cancel, before their endpoint is closed. */
 final class CloseDrain {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -14,7 +14,7 @@ final class CloseDrain {
     private CloseDrain() {
     }
 
-    /** Waits for those of an endpoint that takes no operations any more; for two seconds at most. */
+    /** Waits two seconds at most for the operations of an endpoint that accepts no new ones. */
     static void await(Endpoint endpoint) {
         CompletionQueue queue = endpoint.transmitQueue();
         Quirks quirks = endpoint.quirks;
@@ -37,8 +37,8 @@ final class CloseDrain {
 
     private static void await(Endpoint endpoint, IntSupplier inFlight) {
         Waiting.YIELD.tryUntil(() -> {
-            endpoint.domain.queues.progress(); // the other end of a transfer may be this thread's, too
-            endpoint.transmitQueue().drain(); // whatever it keeps already, which stops the progress above
+            endpoint.domain.queues.progress(); // this thread may own the other end of a transfer, too
+            endpoint.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
             return inFlight.getAsInt() == 0;
         }, PATIENCE);
     }

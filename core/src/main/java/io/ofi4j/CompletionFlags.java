@@ -1,6 +1,6 @@
 package io.ofi4j;
 
-/** What the flags of a completion say; fi_cq(3). They are tested with {@code &}. */
+/** The flags of a completion, tested with {@code &}; fi_cq(3). */
 public final class CompletionFlags {
     /** A one-sided operation. */
     public static final long RMA = 1L << 2;

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
@@ -9,30 +11,31 @@ import io.ofi4j.internal.engine.BoundEndpoints;
 import io.ofi4j.internal.engine.CompletionPoller;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
-import io.ofi4j.internal.engine.QueueReceives;
-import io.ofi4j.internal.engine.WaitDescriptor;
-import io.ofi4j.internal.quirks.QueueView;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.QueueReceives;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
- * Tells which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
- * they are enabled. Polling also makes progress for them, where the provider's progress is manual.
+ * Reports which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
+ * they are enabled. With manual progress, polling also makes progress for them.
  *
- * <p>Threads: as the domain's {@link ThreadingModel} says. Where threads share a queue, each completion goes to one of them.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. If
+ * threads share a queue, each completion goes to one of them. Except for accessors, every method throws
+ * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {
-    /** Operations in flight on this queue; used inside the guard only, like all that follows. */
+    /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
 
@@ -67,7 +70,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
                 attributes.waitThreshold());
     }
 
-    /** Takes over a queue that was opened; if that fails, the queue is closed again. */
+    /** Wraps a native queue; closes it if that fails. */
     static CompletionQueue adopt(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
             ThreadGuard guard) {
         Arena arena = Arena.ofShared();
@@ -85,7 +88,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** What the provider's quirks see of it. */
+    /** What the provider's quirks see of this queue. */
     private final class View implements QueueView {
         @Override
         public boolean admitsCaller() {
@@ -127,45 +130,38 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return waitObject != WaitObject.NONE;
     }
 
-    /** An endpoint that the provider knows to be bound is about to be closed; inside the guard. */
+    /** Notes that an enabled endpoint is about to close; inside the guard. */
     void closing() {
         waiting.closing();
     }
 
-    /** An endpoint was enabled; inside the guard. */
+    /** Notes that an endpoint was enabled; inside the guard. */
     void enabled() {
         endpoints.enabled();
         completions.readable();
     }
 
-    /** @throws IllegalStateException if this queue is closed */
     void bind(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
+        asAnyone(() -> {
             completions.requireOpen();
             endpoints.bound(endpoint);
-        } finally {
-            guard.exit();
-        }
+            return null;
+        });
     }
 
-    /** From now on, there may be operations that nobody wants to know of. */
+    /** From now on, operations may be in flight whose completions are not reported. */
     void dropSilent() {
         guard.enterAsAnyone();
         completions.dropSilent();
         guard.exit();
     }
 
-    /** {@return how many operations can be in flight on this queue} */
+    /** {@return the number of operations that can be in flight on this queue} */
     public int size() {
         return contexts.capacity();
     }
 
-    /**
-     * {@return how many operations are in flight on this queue: accepted, their completion not read yet}
-     *
-     * @throws WrongThreadException if the threading model names an owner and this is another thread
-     */
+    /** {@return the number of operations in flight: accepted, their completion not read yet} */
     public int operationsInFlight() {
         guard.enter();
         try {
@@ -176,58 +172,47 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Reads completions that are there, hands them to the handler, and makes progress; never waits; fi_cq_read. If the
-     * handler throws, what it was not handed yet stays for the next poll.
+     * Reads available completions, passes them to the handler, and makes progress; never waits; fi_cq_read. If the handler
+     * throws, the remaining completions stay for the next poll.
      *
-     * @param handler who takes them
-     * @param limit how many at most, at least 1; no more than 64 come at once
-     * @return how many the handler was handed; 0 where none is there
+     * @param handler receives the completions
+     * @param limit the maximum number of completions, at least 1; one call returns no more than 64
+     * @return the number of completions passed to the handler, 0 if none was available
      * @throws IllegalArgumentException if the limit is below 1
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives this queue to another thread
-     * @throws FabricException if the queue itself fails
      */
     public int poll(CompletionHandler handler, int limit) {
         if (limit < 1) {
             throw badLimit(limit);
         }
-        Objects.requireNonNull(handler, "handler"); // now, and not when it is to take a completion
+        Objects.requireNonNull(handler, "handler"); // before a completion is taken from the queue
         return completions.poll(handler, Math.min(limit, CompletionReader.BATCH));
     }
 
     /**
-     * Waits for completions, and hands them to the handler as {@link #poll} does; fi_cq_sread. What is kept counts first. It
-     * blocks on the wait descriptor where the queue has one, without keeping other threads from polling and posting; where it
-     * has none ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, and of some providers {@link WaitObject#UNSPECIFIED}), it
-     * polls, and lets other threads run in between. A virtual thread always polls, and holds no carrier in between.
+     * As {@link #poll}, but waits for completions; fi_cq_sread. It blocks on the wait descriptor, while other threads can poll
+     * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
+     * {@link WaitObject#UNSPECIFIED}) polls and yields. A virtual thread always polls, and releases its carrier in between.
      *
-     * @param handler who takes them
-     * @param limit how many at most, at least 1; no more than 64 come at once
-     * @param deadline how long to wait at most
-     * @return how many the handler was handed; 0 where time is over, or {@link #signal} was called. With a
-     *         {@link CompletionQueueAttributes#waitThreshold} fewer may be there when time is over
-     * @throws IllegalArgumentException if the limit is below 1
-     * @throws IllegalStateException if this queue is closed, also by another thread while this one waits
-     * @throws WrongThreadException if the threading model gives this queue to another thread
-     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
-     *         interrupt status stays set
+     * @param deadline the longest time to wait
+     * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
+     *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
+     * @throws IllegalStateException if this queue is closed, also by another thread during the wait
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
+     *         interrupt status still set
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
         Objects.requireNonNull(handler, "handler");
         if (limit < 1) {
             throw badLimit(limit);
         }
-        guard.checkThread(); // before a signal is taken
+        guard.checkThread(); // before a signal is consumed
         return waiting.until(() -> poll(handler, limit), deadline);
     }
 
     /**
-     * Makes the threads that wait in {@link #await} return, or where none does, the next one that would; and makes the wait
-     * descriptor readable, or where no thread waits in await, the next {@link #tryWait} say no, so that an application's own loop
-     * does not sleep over it. Any thread may call this, whatever the threading model says; what fi_cq_signal does for
-     * fi_cq_sread.
-     *
-     * @throws IllegalStateException if this queue is closed
+     * Wakes all threads in {@link #await}, or the next thread to call it if none waits; fi_cq_signal. It also makes the wait
+     * descriptor readable, or if no thread waits, makes the next {@link #tryWait} return false, so that the application's own
+     * event loop does not sleep. Any thread may call this with any threading model.
      */
     public void signal() {
         waiting.signal();
@@ -244,12 +229,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Makes progress without handing out anything; what completes is kept for the next {@link #poll}. Does nothing once as
-     * many completions are kept as operations can be in flight.
-     *
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives this queue to another thread
-     * @throws FabricException if the queue itself fails
+     * Makes progress without returning completions, which are kept for the next {@link #poll}. Does nothing while as many
+     * completions are kept as operations can be in flight.
      */
     public void progress() {
         if (!progressIfOpen()) {
@@ -257,7 +238,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** {@return whether this queue is open; then it made progress} */
+    /** Makes progress unless this queue is closed; returns whether it is open. */
     boolean progressIfOpen() {
         guard.enter();
         try {
@@ -275,49 +256,27 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * {@return what this queue has told so far, and what it holds} With {@link ThreadingModel#SAFE} and
-     * {@link ThreadingModel#COMPLETION} any thread may ask, also after this queue was closed.
-     *
-     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
+     * {@return counts since the queue was opened, and what it holds now} Works after close, too. With
+     * {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any thread may call it.
      */
     public CompletionQueueStatistics statistics() {
-        guard.enterAsAnyone();
-        try {
-            return completions.statistics();
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(completions::statistics);
     }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
-            return new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                    endpoint.timesFull);
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
+                endpoint.timesFull));
     }
 
     int readsInFlight(Endpoint endpoint) {
-        guard.enterAsAnyone();
-        try {
-            return contexts.readsInFlight(endpoint.number);
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(() -> contexts.readsInFlight(endpoint.number));
     }
 
     int inFlight() {
-        guard.enterAsAnyone();
-        try {
-            return contexts.inFlight();
-        } finally {
-            guard.exit();
-        }
+        return asAnyone(contexts::inFlight);
     }
 
-    /** Completes an operation that has nothing to do; inside the guard. False where too much is kept already. */
+    /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
     boolean keep(long token, long flags) {
         boolean hasRoom = completions.keep(token, flags);
         if (hasRoom) {
@@ -327,9 +286,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     int inFlight(MemoryRegion region) {
+        return asAnyone(() -> contexts.inFlightOfRegion(region.number));
+    }
+
+    private <T> T asAnyone(Supplier<T> action) {
         guard.enterAsAnyone();
         try {
-            return contexts.inFlightOfRegion(region.number);
+            return action.get();
         } finally {
             guard.exit();
         }
@@ -357,7 +320,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** After an endpoint was closed: nothing writes to the contexts of its receives any more. */
+    /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
     void forgetReceives(Endpoint endpoint) {
         drain();
         guard.enterAsAnyone();
@@ -369,9 +332,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * After an endpoint was closed: what it has not completed will never be, and is reported as canceled.
+     * Reports as canceled every operation that a closed endpoint has not completed.
      *
-     * @param isClosed whether the provider has closed it, and completes nothing of it any more
+     * @param isClosed whether the provider has closed the endpoint and completes no more of its operations
      */
     void cancel(Endpoint endpoint, boolean isClosed) {
         drain();
@@ -392,11 +355,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /**
-     * Closes the queue; fi_close. Completions that nobody polled for are gone.
-     *
-     * @throws IllegalStateException if endpoints bound to it are open; they are named
-     * @throws WrongThreadException if the threading model gives this queue to another thread
-     * @throws FabricException if libfabric reports an error; the queue counts as closed all the same
+     * Closes the queue; fi_close. Unread completions are discarded. Throws {@link IllegalStateException} naming the endpoints
+     * bound to it that are open.
      */
     @Override
     public void close() {
@@ -419,7 +379,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private int closeNatively() {
         int status = FidOps.fi_close(handle);
         waiting.close();
-        if (status == 0) { // contexts that a provider may still write to are better lost than freed
+        if (status == 0) { // otherwise the provider may still write to the contexts: leak them
             arena.close();
         }
         return status;

@@ -1,40 +1,43 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.ConnectionData;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EpOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How an endpoint of type {@link EndpointType#MSG} comes to its one peer; fi_cm(3). Handed out by {@link Endpoint#connection}.
- * One end calls {@link #connect}, the other, whose endpoint was opened for the {@link ConnectionRequest}, calls {@link #accept};
- * each is connected when its event queue says so. An endpoint is connected once in its life.
+ * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Handed out by
+ * {@link Endpoint#connection}. One end calls {@link #connect}; the other, whose endpoint was opened for the
+ * {@link ConnectionRequest}, calls {@link #accept}. Each is connected once its event queue says so. An endpoint can connect
+ * only once.
  *
- * <p>Threads: as the domain's {@link ThreadingModel} says.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
+ * Methods that call libfabric throw {@link IllegalStateException} if the endpoint is closed or not enabled, and
+ * {@link FabricException} if libfabric reports an error.
  */
 public final class Connection {
-    /** What has become of a connection. */
+    /** The state of a connection. */
     public enum State {
         /** Neither connected nor accepted yet. */
         IDLE,
-        /** Begun; the event queue will tell how it ended. */
+        /** Requested or accepted; the event queue will report the outcome. */
         CONNECTING,
-        /** There; transfers may be posted. */
+        /** Established; transfers may be posted. */
         CONNECTED,
         /** Ended by this end or the other. */
         SHUT_DOWN,
-        /** It did not come about. */
+        /** It could not be established. */
         FAILED
     }
 
@@ -60,26 +63,25 @@ public final class Connection {
         this.peer = new Peer(vector, new AddressVector.Entry(null, 0));
     }
 
-    /** {@return what has become of it, as far as the event queue was read} */
+    /** {@return the state, as of the last event that was read from the event queue} */
     public State state() {
         return state;
     }
 
-    /** {@return how many bytes may go with a call here; fi_getopt of FI_OPT_CM_DATA_SIZE} */
+    /** {@return the largest amount of data that connect and accept take, in bytes; fi_getopt with FI_OPT_CM_DATA_SIZE} */
     public int maximumDataSize() {
         return maximumDataSize;
     }
 
     /**
-     * Asks a peer for a connection, and does not wait; fi_connect. The event queue tells how it ended. The sockets provider does
-     * wait until the network has found the peer.
+     * Requests a connection without waiting; fi_connect. The event queue reports the outcome. The sockets provider waits until
+     * the peer is found.
      *
      * @param address where the peer listens: its {@link PassiveEndpoint#address}, or {@link FabricInfo#destinationAddress}
-     * @param data what the peer is told, at most {@link #maximumDataSize} bytes
-     * @throws IllegalArgumentException if the address is none of this provider's, or there is too much data
-     * @throws IllegalStateException if the endpoint is not enabled or closed, was connected before, or is to accept
+     * @param data passed to the peer, at most {@link #maximumDataSize} bytes
+     * @throws IllegalArgumentException if the address has another format than the provider's, or the data is too long
+     * @throws IllegalStateException also if the endpoint has connected before, or was opened for a request
      * @throws ConnectionException if it fails at once
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void connect(EndpointAddress address, byte... data) {
         byte[] bytes = address.toBytes();
@@ -92,42 +94,28 @@ public final class Connection {
         ended(CmOps.fi_connect(handle, bytes, data), "fi_connect");
     }
 
-    /** Some providers connect to the destination that the endpoint was opened for, whatever address they are given. */
+    /** Some providers ignore the address, and connect to the destination that the endpoint was opened for. */
     private void requireReachable(EndpointAddress address) {
         if (endpoint.quirks.has(Fact.ONE_DESTINATION)
                 && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
             throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
-                    + ": open an endpoint with FabricInfo.withDestination(address)");
+                    + ": open one with FabricInfo.withDestination(address)");
         }
     }
 
-    /**
-     * Asks a peer for a connection, and reads the event queue until it is there; fi_connect.
-     *
-     * @param address where the peer listens
-     * @param deadline how long at most
-     * @param data what the peer is told, at most {@link #maximumDataSize} bytes
-     * @return what the peer said when it accepted, perhaps no bytes
-     * @throws IllegalArgumentException if the address is none of this provider's, or there is too much data
-     * @throws IllegalStateException if the endpoint is not enabled or closed, was connected before, or is to accept
-     * @throws ConnectionException if it fails, or takes longer
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
-     *         {@link #awaitConnected} may wait on
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** As {@link #connect(EndpointAddress, byte...)}, then {@link #awaitConnected}. */
     public byte[] connect(EndpointAddress address, Duration deadline, byte... data) {
         connect(address, data);
         return awaitConnected(deadline);
     }
 
     /**
-     * Accepts the request that the endpoint was opened for, and does not wait; fi_accept. The event queue tells how it ended.
+     * Accepts the request that the endpoint was opened for, without waiting; fi_accept. The event queue reports the outcome.
      *
-     * @param data what the peer is told, at most {@link #maximumDataSize} bytes
-     * @throws IllegalArgumentException if there is too much data
-     * @throws IllegalStateException if the endpoint is not enabled or closed, has accepted before, or was not opened for a request
+     * @param data passed to the peer, at most {@link #maximumDataSize} bytes
+     * @throws IllegalArgumentException if the data is too long
+     * @throws IllegalStateException also if the endpoint has accepted before, or was not opened for a request
      * @throws ConnectionException if it fails at once
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
      */
     public void accept(byte... data) {
         if (request == null) {
@@ -138,18 +126,7 @@ public final class Connection {
         request.accepted();
     }
 
-    /**
-     * Accepts the request that the endpoint was opened for, and reads the event queue until the connection is there; fi_accept.
-     *
-     * @param deadline how long at most
-     * @param data what the peer is told, at most {@link #maximumDataSize} bytes
-     * @throws IllegalArgumentException if there is too much data
-     * @throws IllegalStateException if the endpoint is not enabled or closed, has accepted before, or was not opened for a request
-     * @throws ConnectionException if it fails, or takes longer
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and
-     *         {@link #awaitConnected} may wait on
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** As {@link #accept(byte...)}, then {@link #awaitConnected}. */
     public void accept(Duration deadline, byte... data) {
         accept(data);
         awaitConnected(deadline);
@@ -178,21 +155,19 @@ public final class Connection {
     }
 
     /**
-     * Reads the event queue until the connection that was begun is there. Events that are not about it stay for the queue's
-     * next reader. After a deadline has passed, it may be waited for again.
+     * Reads the event queue until the connection is established. Other events stay for the queue's next reader. May be called
+     * again after the deadline or an interrupt.
      *
-     * @param deadline how long at most
-     * @return what the peer said when it accepted, perhaps no bytes
-     * @throws IllegalStateException if it was not begun, or the endpoint is closed
-     * @throws ConnectionException if it failed, or is not there in time
-     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its status stays set, and it may be waited
-     *         for again
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
+     * @param deadline the longest time to wait
+     * @return the data the peer passed to accept, possibly empty
+     * @throws IllegalStateException also if neither connect nor accept was called
+     * @throws ConnectionException if the connection failed, or is not established in time
+     * @throws FabricException if the thread is interrupted: errno {@code EINTR} (4), with the interrupt status still set
      */
     public byte[] awaitConnected(Duration deadline) {
         endpoint.requireEnabled();
         if (state == State.IDLE) {
-            throw new IllegalStateException("connect or accept with " + endpoint + " first");
+            throw new IllegalStateException("call connect or accept on " + endpoint + " first");
         }
         if (!queue.await(() -> state != State.CONNECTING, deadline)) {
             throw ConnectionException.timedOut(endpoint, deadline);
@@ -218,12 +193,10 @@ public final class Connection {
     }
 
     /**
-     * Ends the connection; fi_shutdown. Transfers in flight complete with an error, and none are taken any more. Does nothing
-     * where the connection has ended already.
+     * Ends the connection; fi_shutdown. Transfers in flight complete with an error, and new ones are refused. Does nothing if
+     * the connection has ended.
      *
-     * @throws IllegalStateException if it is not connected yet, or the endpoint is closed
-     * @throws FabricException if the provider refuses
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
+     * @throws IllegalStateException also if the connection is not established yet
      */
     public void shutdown() {
         endpoint.requireEnabled();
@@ -243,7 +216,7 @@ public final class Connection {
     }
 
     /**
-     * {@return the peer, to be named in operations of this endpoint, and of no other}
+     * {@return the peer, for use in operations of this endpoint only}
      *
      * @throws IllegalStateException if it was never connected
      */
@@ -258,7 +231,6 @@ public final class Connection {
      * {@return the peer's address; fi_getpeer}
      *
      * @throws IllegalStateException if it was never connected
-     * @throws FabricException if the provider does not say
      */
     public synchronized EndpointAddress peerAddress() {
         if (peerAddress == null) {
@@ -270,7 +242,7 @@ public final class Connection {
         return peerAddress;
     }
 
-    /** {@return a copy of what the peer said when it accepted, perhaps no bytes} */
+    /** {@return a copy of the data the peer passed to accept, possibly empty} */
     public synchronized byte[] peerData() {
         return peerData.clone();
     }
@@ -287,7 +259,7 @@ public final class Connection {
                 + (state == State.CONNECTING ? ": read its event queue, or call awaitConnected" : ""));
     }
 
-    /** What the event queue tells; inside its lock, like the next two. */
+    /** Handles an event; inside the event queue's lock, like the next two methods. */
     synchronized Event connected(byte[] told) {
         byte[] data = request == null ? told : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
         if (state == State.CONNECTING) {
@@ -325,7 +297,7 @@ public final class Connection {
         endpoint.refuse(peer);
     }
 
-    /** The endpoint is closed: what was not accepted is rejected. */
+    /** Rejects a request that was not accepted, after the endpoint was closed. */
     void endpointClosed() {
         disconnect();
         if (request != null && request.isTaken()) {

@@ -1,34 +1,34 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
-/** A connection did not come about; {@link #reason} says why. The endpoint is of no more use: close it, and try with another. */
+/** A connection could not be established, see {@link #reason}. Close the endpoint and try again with a new one. */
 public final class ConnectionException extends FabricException {
     private static final long serialVersionUID = 1L;
-    /** The C library's; libfabric has no name for it, but its providers hand it on. */
+    /** The C library's EPIPE, which libfabric's providers pass on. */
     private static final int EPIPE = 32;
     /**
-     * tcp and net give as the reason whatever errno was before, where the peer closes the connection instead of answering; that
-     * is mostly what connect(2) has left there.
+     * If the peer closes the connection instead of answering, tcp and net report a stale errno, which connect(2) usually left
+     * at this value.
      */
     private static final int EINPROGRESS = 115;
 
-    /** Why a connection did not come about. */
+    /** The cause of the failure. */
     public enum Reason {
-        /** Nobody listens there, or the peer rejected it without data: providers do not tell these apart. */
+        /** No process listens there, or the peer rejected it without data; providers do not distinguish these. */
         REFUSED,
-        /** The peer rejected it, and said why: {@link ConnectionException#data}. */
+        /** The peer rejected it with data: {@link ConnectionException#data}. */
         REJECTED,
-        /** The peer, or something on the way, broke it off. The provider {@code sockets} tells of that as of {@link #REFUSED}. */
+        /** The peer or the network broke it off. The provider {@code sockets} reports this as {@link #REFUSED}. */
         RESET,
         /** The peer did not answer in time. */
         TIMED_OUT,
-        /** There is no way to the address. */
+        /** There is no route to the address. */
         UNREACHABLE,
-        /** Anything else: {@link FabricException#errno} says what. */
+        /** Any other error: {@link FabricException#errno}. */
         OTHER;
 
         static Reason of(int errno, boolean hasData) {
@@ -57,10 +57,10 @@ public final class ConnectionException extends FabricException {
                     + ": the peer rejected the connection, with " + data.length + " bytes of data.", operation, errno,
                     Reason.REJECTED, data.clone());
         }
-        FabricException said = Status.exception(-errno, operation, provider); // it may know the error's cause
+        FabricException said = Status.exception(-errno, operation, provider); // its errno may be more precise
         Reason reason = Reason.of(said.errno(), false);
-        String who = reason == Reason.RESET ? " The peer, or something on the way, broke it off." : "";
-        return new ConnectionException(said.getMessage() + who, operation, said.errno(), reason, data.clone());
+        String cause = reason == Reason.RESET ? " The peer or the network broke it off." : "";
+        return new ConnectionException(said.getMessage() + cause, operation, said.errno(), reason, data.clone());
     }
 
     static ConnectionException timedOut(Endpoint endpoint, Duration deadline) {
@@ -69,12 +69,12 @@ public final class ConnectionException extends FabricException {
         return new ConnectionException(message, "connecting", Errno.ETIMEDOUT, Reason.TIMED_OUT, new byte[0]);
     }
 
-    /** {@return why} */
+    /** {@return the cause of the failure} */
     public Reason reason() {
         return reason;
     }
 
-    /** {@return a copy of what the peer said when it rejected the connection; no bytes otherwise} */
+    /** {@return a copy of the data with which the peer rejected the connection, empty otherwise} */
     public byte[] data() {
         return data.clone();
     }

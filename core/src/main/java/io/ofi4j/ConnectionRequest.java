@@ -7,15 +7,15 @@ import io.ofi4j.internal.ffi.InfoHandle;
 import java.util.Optional;
 
 /**
- * A peer asks a {@link PassiveEndpoint} for a connection; the fi_info of FI_CONNREQ, fi_cm(3). Accept it with an endpoint that
- * {@link Domain#openEndpoint(ConnectionRequest)} opens, or reject it. What is neither accepted nor rejected is rejected when the
- * request, its endpoint or the passive endpoint is closed. Threads: any.
+ * A peer's request for a connection to a {@link PassiveEndpoint}; the fi_info of FI_CONNREQ, fi_cm(3). Accept it with an
+ * endpoint from {@link Domain#openEndpoint(ConnectionRequest)}, or reject it. A pending request is rejected when it or the
+ * passive endpoint is closed; one with an endpoint, when that endpoint is closed without accepting. Any thread may use it.
  */
 public final class ConnectionRequest implements AutoCloseable {
-    /** What became of it. */
+    /** The state of a request. */
     private enum State {
         PENDING,
-        /** An endpoint was opened for it, and owns the connection. */
+        /** An endpoint was opened for it and owns the connection. */
         TAKEN,
         OVER
     }
@@ -34,28 +34,28 @@ public final class ConnectionRequest implements AutoCloseable {
         this.data = data;
     }
 
-    /** A request that was read; nothing where its passive endpoint is closed: then it is rejected. */
+    /** Makes a request from an event; empty if its passive endpoint is closed, which rejects it. */
     static Optional<ConnectionRequest> arrived(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         ConnectionRequest request = new ConnectionRequest(passiveEndpoint, handle, data);
         return passiveEndpoint.admit(request) ? Optional.of(request) : Optional.empty();
     }
 
-    /** {@return whom it was addressed to} */
+    /** {@return the passive endpoint it was sent to} */
     public PassiveEndpoint passiveEndpoint() {
         return passiveEndpoint;
     }
 
-    /** {@return what a connection would have; its destination address is the peer's} */
+    /** {@return the info of the offered connection; its destination address is the peer's} */
     public FabricInfo info() {
         return info;
     }
 
-    /** {@return a copy of what the peer said, perhaps no bytes} */
+    /** {@return a copy of the data the peer passed to connect, possibly empty} */
     public byte[] data() {
         return data.clone();
     }
 
-    /** {@return whether it waits to be accepted or rejected} */
+    /** {@return whether it is neither accepted nor rejected, and has no endpoint} */
     public synchronized boolean isPending() {
         return state == State.PENDING;
     }
@@ -63,11 +63,11 @@ public final class ConnectionRequest implements AutoCloseable {
     /**
      * Rejects the connection; fi_reject. The peer gets a {@link ConnectionException}.
      *
-     * @param reason what the peer is told, at most {@link PassiveEndpoint#maximumDataSize} bytes; without any, it cannot tell
-     *        this from nobody listening
+     * @param reason passed to the peer, at most {@link PassiveEndpoint#maximumDataSize} bytes; if empty, the peer cannot tell
+     *         the rejection from the absence of a listener
      * @throws IllegalArgumentException if the reason is too long
      * @throws IllegalStateException if it was rejected or closed, or an endpoint was opened for it
-     * @throws FabricException if the provider cannot; the request is over all the same
+     * @throws FabricException if libfabric reports an error; the request is over all the same
      */
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
@@ -87,7 +87,7 @@ public final class ConnectionRequest implements AutoCloseable {
         return true;
     }
 
-    /** What names the request to the provider; an endpoint is opened with it once. */
+    /** Hands out the native info, once, to open an endpoint. */
     synchronized InfoHandle take() {
         if (state != State.PENDING) {
             throw over();
@@ -97,7 +97,7 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * No endpoint could be opened for it, or that was closed without accepting.
+     * Ends the request after its endpoint failed to open, or closed without accepting.
      *
      * @param owned whether an endpoint had the connection
      */
@@ -108,7 +108,7 @@ public final class ConnectionRequest implements AutoCloseable {
         passiveEndpoint.abandon(this, owned);
     }
 
-    /** The provider has accepted it. */
+    /** Ends the request after the provider accepted it. */
     void accepted() {
         synchronized (this) {
             state = State.OVER;
@@ -120,17 +120,17 @@ public final class ConnectionRequest implements AutoCloseable {
         return state == State.TAKEN;
     }
 
-    /** What the provider knows it by. */
+    /** The provider's handle of the request. */
     long identity() {
         return handle.request();
     }
 
     private IllegalStateException over() {
         return new IllegalStateException(this
-                + (isTaken() ? " has an endpoint: accept with it, or close it" : " was accepted, rejected or closed"));
+                + (isTaken() ? " has an endpoint: accept with it or close it" : " was accepted, rejected or closed"));
     }
 
-    /** Rejects the connection if it is neither accepted nor rejected nor has an endpoint. */
+    /** Rejects the connection if the request is pending. */
     @Override
     public void close() {
         rejectIfPending(new byte[0]);

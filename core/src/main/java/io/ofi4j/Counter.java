@@ -4,31 +4,33 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.ffi.CntrOps;
-import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.CntrOps;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 
 /**
- * Counts operations that have completed, and those that failed; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to
- * endpoints before they are enabled. Reading it makes progress for them, where the provider's progress is manual.
+ * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to endpoints before they
+ * are enabled. With manual progress, reading it also makes progress for them. Its wait object serves {@link #await} only:
+ * except for sockets, no provider exposes a counter's descriptor.
  *
- * <p>Its wait object serves {@link #await} only: but for sockets, no provider gives a counter's descriptor.
- *
- * <p>Threads: as the domain's {@link ThreadingModel} says; with COMPLETION, an endpoint's counters and queues must have been
- * opened by one thread; with COMPLETION on {@code tcp} of libfabric 2.x, a counter is for endpoints of one completion queue.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. With
+ * COMPLETION, one thread must open all counters and queues of an endpoint, and on {@code tcp} of libfabric 2.x a counter serves
+ * endpoints of one completion queue. Except for accessors, every method throws {@link IllegalStateException} once the counter
+ * is closed. Methods that change it throw {@link IllegalArgumentException} for a number below 0, and
+ * {@link UnsupportedOperationException} if the provider does not offer the call.
  */
 public final class Counter implements AutoCloseable {
     final ThreadGuard guard;
 
     /**
-     * Whether a provider has opened a counter in this process that puts its own fi_cntr_wait, which takes each endpoint for one of its
-     * own, into the table that providers share.
+     * Whether a provider was used that puts its own fi_cntr_wait into the table that providers share; it misreads other
+     * providers' endpoints.
      */
     private static volatile boolean isWaitSpoiled;
 
@@ -38,19 +40,19 @@ public final class Counter implements AutoCloseable {
     private final boolean hasOwnTable;
     private final boolean goesStale;
     private final BlockingWait blocking;
-    /** Whether fi_cntr_wait may be called; changed while nobody is in it. */
+    /** Whether fi_cntr_wait may be called; changed while no thread is in it. */
     private boolean blocks;
     private final OpenChildren bound = new OpenChildren();
-    /** The count of errors that the application knows of. */
+    /** The number of errors already reported to the application. */
     private long knownErrors;
     /**
-     * Whether libfabric may be asked. Where queues are domains of their own, a counter has none before an endpoint was
-     * enabled with it, and the provider ends the process at the try; until then what the application has added is all there is.
+     * Whether the native counter may be called. Where each queue is a domain of its own, a call before an endpoint was enabled
+     * with the counter crashes the process; until then, the counts are what the application added.
      */
     private boolean isReadable;
     private long added;
     private long addedErrors;
-    /** Whose endpoints it counts for, where it can be one queue's only. */
+    /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
     private volatile boolean closed;
 
@@ -69,7 +71,7 @@ public final class Counter implements AutoCloseable {
         this.isReadable = !domain.hasQueuesOfTheirOwn();
     }
 
-    /** Takes over a counter that was opened; if that fails, it is closed again. */
+    /** Wraps a native counter; closes it if that fails. */
     static Counter adopt(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
         try {
             return new Counter(domain, handle, waitObject, guard);
@@ -87,7 +89,6 @@ public final class Counter implements AutoCloseable {
         return domain;
     }
 
-    /** @throws IllegalStateException if this counter is closed */
     void bind(Object child) {
         guard.enterAsAnyone();
         try {
@@ -98,7 +99,7 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /** fi_mr_bind: what peers do to a region; its status. */
+    /** Counts what peers do to a region; fi_mr_bind; returns libfabric's status. */
     int bindNatively(Handle region) {
         enterAlone();
         try {
@@ -109,23 +110,23 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException if this counter can be one queue's only, and is another's */
+    /** @throws IllegalStateException if this counter serves only one queue, and it is another queue */
     void requireServes(CompletionQueue wanted) {
         if (queue != null && queue != wanted) {
             throw new IllegalStateException("with threading model COMPLETION on provider " + handle.provider()
-                    + ", a counter counts for endpoints of one completion queue: open another counter");
+                    + ", a counter serves endpoints of one completion queue: open another counter");
         }
     }
 
-    /** An endpoint with that queue was enabled; inside the guard. */
+    /** Notes that an endpoint with that queue was enabled; inside the guard. */
     void enabled(CompletionQueue served) {
         queue = domain.hasQueuesOfTheirOwn() ? served : null;
         isReadable = true;
     }
 
     /**
-     * An endpoint that the provider knows to be bound is about to be closed; inside the guard, and alone. What it has waited for may
-     * stay in the counter's wait object, where fi_cntr_wait looks into it.
+     * Notes that an enabled endpoint is about to close; inside the guard, with no thread in fi_cntr_wait. The endpoint may
+     * leave stale entries in the counter's wait object, which fi_cntr_wait would read.
      */
     void closing() {
         blocks &= !goesStale;
@@ -143,18 +144,13 @@ public final class Counter implements AutoCloseable {
         bound.remove(child);
     }
 
-    /** Enters the guard, and returns when nobody waits in a call of libfabric's. */
+    /** Enters the guard, and waits until no thread blocks in libfabric. */
     void enterAlone() {
         guard.enterAsAnyone();
         blocking.awaitNobodyInside();
     }
 
-    /**
-     * {@return how many operations have completed; fi_cntr_read} It makes progress.
-     *
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     */
+    /** {@return the number of completed operations; fi_cntr_read} Makes progress. */
     public long read() {
         guard.enter();
         try {
@@ -165,12 +161,7 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /**
-     * {@return how many operations have failed; fi_cntr_readerr} {@link #await} does not report again what was read here.
-     *
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     */
+    /** {@return the number of failed operations; fi_cntr_readerr} {@link #await} does not report these errors again. */
     public long readErrors() {
         guard.enter();
         try {
@@ -182,61 +173,29 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds to the count; fi_cntr_add.
-     *
-     * @param operations how many, 0 or more
-     * @throws IllegalArgumentException if it is below 0
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     * @throws UnsupportedOperationException if the provider does not offer it
-     */
+    /** Adds a number, 0 or more, to the count; fi_cntr_add. */
     public void add(long operations) {
         change("fi_cntr_add", operations);
     }
 
-    /**
-     * Sets the count; fi_cntr_set.
-     *
-     * @param operations how many, 0 or more
-     * @throws IllegalArgumentException if it is below 0
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     * @throws UnsupportedOperationException if the provider does not offer it
-     */
+    /** Sets the count, 0 or more; fi_cntr_set. */
     public void set(long operations) {
         change("fi_cntr_set", operations);
     }
 
-    /**
-     * Adds to the count of errors; fi_cntr_adderr.
-     *
-     * @param operations how many, 0 or more
-     * @throws IllegalArgumentException if it is below 0
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     * @throws UnsupportedOperationException if the provider does not offer it
-     */
+    /** Adds a number, 0 or more, to the count of errors; fi_cntr_adderr. */
     public void addErrors(long operations) {
         change("fi_cntr_adderr", operations);
     }
 
-    /**
-     * Sets the count of errors; fi_cntr_seterr.
-     *
-     * @param operations how many, 0 or more
-     * @throws IllegalArgumentException if it is below 0
-     * @throws IllegalStateException if this counter is closed
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     * @throws UnsupportedOperationException if the provider does not offer it
-     */
+    /** Sets the count of errors, 0 or more; fi_cntr_seterr. */
     public void setErrors(long operations) {
         change("fi_cntr_seterr", operations);
     }
 
     private void change(String call, long value) {
         if (value < 0) {
-            throw new IllegalArgumentException("a counter counts from 0, not " + value);
+            throw new IllegalArgumentException("a count must be 0 or more, not " + value);
         }
         guard.enter();
         try {
@@ -265,17 +224,16 @@ public final class Counter implements AutoCloseable {
     }
 
     /**
-     * Waits until so many operations have completed; fi_cntr_wait. It blocks where the counter has a wait object for that and
-     * the provider keeps the time, and otherwise reads again and again and lets other threads run in between. A virtual thread
-     * always does that, and holds no carrier in between.
+     * Waits until the count reaches a threshold; fi_cntr_wait. It blocks if the counter has a wait object for that and the
+     * provider respects the deadline; otherwise it reads and yields. A virtual thread always yields, and releases its carrier
+     * in between.
      *
-     * @param threshold how many
-     * @param deadline how long at most
-     * @throws FabricTimeoutException if they have not completed in time
-     * @throws FabricException if operations failed that the application does not know of, with errno {@code EAVAIL} (259); or
-     *         the thread is interrupted, with errno {@code EINTR} (4), and its status stays set
-     * @throws IllegalStateException if this counter is closed, also by another thread while this one waits
-     * @throws WrongThreadException if the threading model gives this counter to another thread
+     * @param threshold the count to wait for
+     * @param deadline the longest time to wait
+     * @throws FabricTimeoutException if the count is below the threshold at the deadline
+     * @throws FabricException with errno {@code EAVAIL} (259) if there are new errors; with {@code EINTR} (4) if the thread is
+     *         interrupted, with the interrupt status still set
+     * @throws IllegalStateException if this counter is closed, also by another thread during the wait
      */
     public void await(long threshold, Duration deadline) {
         BlockingWait.Call call = mayCall() ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
@@ -342,11 +300,8 @@ public final class Counter implements AutoCloseable {
     }
 
     /**
-     * Closes the counter; fi_close.
-     *
-     * @throws IllegalStateException if endpoints or regions bound to it are open; they are named
-     * @throws WrongThreadException if the threading model gives this counter to another thread
-     * @throws FabricException if libfabric reports an error; the counter counts as closed all the same
+     * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
+     * open.
      */
     @Override
     public void close() {

@@ -2,15 +2,15 @@ package io.ofi4j;
 
 import io.ofi4j.info.Capability;
 
-/** What a counter bound to an endpoint counts; the flags of fi_ep_bind for counters, fi_endpoint(3). */
+/** An event that a counter bound to an endpoint counts; the flags of fi_ep_bind for counters, fi_endpoint(3). */
 public enum CounterEvent {
     /** Messages sent. */
     SEND(11),
     /** Messages received. */
     RECEIVE(10),
-    /** Reads of this endpoint that have completed. */
+    /** Completed reads of this endpoint. */
     READ(8),
-    /** Writes of this endpoint that have completed, injected ones included: not those over connections of tcp of libfabric 1.x. */
+    /** Completed writes of this endpoint, including injected ones except on connections of tcp of libfabric 1.x. */
     WRITE(9),
     /** Peers' reads; needs {@link Capability#RMA_EVENT}. */
     REMOTE_READ(12),
@@ -23,7 +23,7 @@ public enum CounterEvent {
         this.bit = 1L << shift;
     }
 
-    /** {@return libfabric's bit for it} */
+    /** {@return libfabric's bit for this event} */
     public long bit() {
         return bit;
     }

@@ -9,33 +9,37 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
 import io.ofi4j.internal.engine.ClosingRegions;
+import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}, opens queues, address vectors and
- * endpoints, and registers memory. Threads: as its {@link ThreadingModel} says.
+ * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, address vectors and
+ * endpoints, and registers memory. The caller closes everything opened here before the domain.
+ *
+ * <p>Its {@link ThreadingModel} decides which threads may call it; others get {@link WrongThreadException}. Except for
+ * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException} if
+ * libfabric reports an error, such as a size or a wait object that the provider does not support.
  */
 public final class Domain implements AutoCloseable {
     final ThreadGuard guard;
     final DomainQueues queues;
     /** Used under the monitor. */
     final DomainRegions regions;
-    /** Noted by {@link #regions}. */
+    /** Set by {@link #regions}. */
     final ClosingRegions closingRegions = new ClosingRegions() {
         @Override
         public void finishIdle() {
@@ -43,9 +47,8 @@ public final class Domain implements AutoCloseable {
         }
     };
 
-    /** What is known of the provider. */
     final Quirks quirks;
-    /** Closes what this domain has opened. */
+    /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();
 
     private final Fabric fabric;
@@ -67,83 +70,50 @@ public final class Domain implements AutoCloseable {
         this.regions = new DomainRegions(this);
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the info it was opened with} */
     public FabricInfo info() {
         return info;
     }
 
-    /**
-     * Opens a completion queue of the size that the provider prefers; see {@link #openCompletionQueue(int)}.
-     *
-     * @return the queue, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
     public CompletionQueue openCompletionQueue() {
         return openCompletionQueue(CompletionQueueAttributes.defaults());
     }
 
-    /**
-     * Opens a completion queue; fi_cq_open, fi_cq(3). With the threading model {@link ThreadingModel#COMPLETION}, the
-     * calling thread becomes its owner.
-     *
-     * @param size how many operations can be in flight on it, from 1 to 1,048,576
-     * @return the queue, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if the size is out of range
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight. */
     public CompletionQueue openCompletionQueue(int size) {
         return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
     }
 
     /**
-     * Opens a completion queue; fi_cq_open, fi_cq(3). With the threading model {@link ThreadingModel#COMPLETION}, the
-     * calling thread becomes its owner.
+     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its
+     * owner.
      *
-     * @param attributes what it shall be like
-     * @return the queue, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses, such as a wait object that it does not offer
-     * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @param attributes its size, format and wait object
+     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
      */
     public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
         requireOpen();
         return adopt(queues.open(attributes));
     }
 
-    /**
-     * Opens a counter without a wait object; see {@link #openCounter(CounterAttributes)}.
-     *
-     * @return the counter, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #openCounter(CounterAttributes)}, without a wait object. */
     public Counter openCounter() {
         return openCounter(CounterAttributes.defaults());
     }
 
     /**
-     * Opens a counter; fi_cntr_open, fi_cntr(3). With the threading model {@link ThreadingModel#COMPLETION}, the calling thread
-     * becomes its owner.
+     * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
      *
-     * @param attributes what it shall be like
-     * @return the counter, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses, such as a wait object that it does not offer
-     * @throws UnsupportedOperationException if there is a wait object, and the domain is tcp's of libfabric 2.x with COMPLETION
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @param attributes its wait object
+     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
      */
     public synchronized Counter openCounter(CounterAttributes attributes) {
         requireOpen();
         return adopt(queues.open(attributes));
     }
 
-    /** Whether the provider makes of each queue, with all that is used with it, a domain of its own. */
+    /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
     boolean hasQueuesOfTheirOwn() {
         return quirks.has(Fact.QUEUES_ARE_DOMAINS);
     }
@@ -152,15 +122,7 @@ public final class Domain implements AutoCloseable {
         return closed;
     }
 
-    /**
-     * Opens an address vector of the provider's preference; see {@link #openAddressVector(AddressVectorAttributes)}.
-     *
-     * @return the vector, to be closed by the caller before this domain
-     * @throws UnsupportedOperationException if this domain has no vectors, since its endpoints are connected
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
     public AddressVector openAddressVector() {
         return openAddressVector(AddressVectorAttributes.defaults());
     }
@@ -168,47 +130,29 @@ public final class Domain implements AutoCloseable {
     /**
      * Opens an address vector; fi_av_open, fi_av(3).
      *
-     * @param attributes what it shall be like
-     * @return the vector, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if it is to be shared and has no count, or read-only and has no name
-     * @throws UnsupportedOperationException if this domain has not that type of vector, or does not share vectors, or has none at all, since its
-     *         endpoints are connected
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @param attributes its type, and its size and name if it is shared
+     * @throws IllegalArgumentException if it is shared and has no count, or read-only and has no name
+     * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors, or its endpoints are
+     *         connected
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();
         return adopt(AddressVectors.open(this, attributes));
     }
 
-    /**
-     * Opens an endpoint with the info that this domain was opened with; see {@link #openEndpoint(FabricInfo)}.
-     *
-     * @return the endpoint, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
-     * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
-     * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs
-     *         does, and the info has none
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #openEndpoint(FabricInfo)}, with the info that this domain was opened with. */
     public Endpoint openEndpoint() {
         return openEndpoint(info);
     }
 
     /**
-     * Opens an endpoint; fi_endpoint(3). It works once it was bound to a completion queue and an address vector, or an event
-     * queue where it is connected (MSG), and enabled.
+     * Opens an endpoint; fi_endpoint(3). Bind a completion queue and an address vector, or an event queue if it is connected
+     * (MSG), then enable it.
      *
-     * @param endpointInfo what to open, for the same domain
-     * @return the endpoint, to be closed by the caller before this domain
-     * @throws FabricException if the provider refuses
+     * @param endpointInfo an info of the same domain
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
-     * @throws IllegalArgumentException if the provider wants to know the destination of a MSG endpoint now, as verbs does, and the
-     *         info has none
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @throws IllegalArgumentException if the provider needs the destination of a MSG endpoint now, as verbs does, and the info
+     *         has none
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
@@ -216,15 +160,12 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint that accepts a connection request; fi_endpoint(3). It accepts once it was bound to a completion queue
-     * and an event queue, and enabled.
+     * Opens an endpoint to accept a connection request; fi_endpoint(3). Bind a completion queue and an event queue, then enable
+     * it. If opening fails natively, the request is rejected.
      *
-     * @param request of a passive endpoint of the same fabric, neither accepted nor rejected
-     * @return the endpoint, to be closed by the caller before this domain
+     * @param request a pending request to a passive endpoint of the same fabric
      * @throws IllegalArgumentException if the request came to another fabric
-     * @throws FabricException if the provider refuses; the request is rejected then
-     * @throws IllegalStateException if this domain is closed, or the request was accepted or rejected
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @throws IllegalStateException also if the request is not pending
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
@@ -232,17 +173,13 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). It is freed when the region is closed. From
-     * 2 MiB on it is in huge pages, where the system has some.
+     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). Closing the region frees it. From 2 MiB on
+     * it uses huge pages if available.
      *
-     * @param length how many bytes, at least 1
-     * @param access what it may be used for, at least one right; nothing else is granted
-     * @return the region, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if the length or the rights are out of range
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     * @throws OutOfMemoryError if the system gives this process no such memory
+     * @param length in bytes, at least 1
+     * @param access at least one right; no other is granted
+     * @throws IllegalArgumentException if the length is out of range, or no right is named
+     * @throws OutOfMemoryError if the system cannot provide the memory
      */
     public synchronized MemoryRegion allocate(long length, Access... access) {
         requireOpen();
@@ -250,50 +187,40 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Registers native memory of the caller's; fi_mr_reg, fi_mr(3). The region keeps it reachable. The arena it comes from
-     * must stay open until the region is closed: a provider does not notice that memory is gone.
+     * Registers native memory of the caller; fi_mr_reg, fi_mr(3). The region keeps the segment reachable. Its arena must stay
+     * open until the region is closed: a provider does not notice that memory is unmapped.
      *
-     * @param memory off-heap memory, not read-only unless the rights only read it
-     * @param access what it may be used for, at least one right; nothing else is granted
-     * @return the region, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if the memory is on the heap, empty or read-only, or no right is named
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed, or the memory's arena is
-     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
+     * @param memory off-heap memory; may be read-only if the rights only read it
+     * @param access at least one right; no other is granted
+     * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only against the rights, or no right is
+     *         named
+     * @throws IllegalStateException also if the memory's arena is closed
+     * @throws WrongThreadException also if the memory is confined to another thread
      */
     public MemoryRegion register(MemorySegment memory, Access... access) {
         return register(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE);
     }
 
     /**
-     * Registers several pieces of native memory as one region for local use, addressed by its {@link MemoryRegion#parts};
-     * fi_mr_regv, fi_mr(3). As {@link #register(MemorySegment, Access...)} otherwise.
+     * Registers several segments as one region for local use, addressed by its {@link MemoryRegion#parts}; fi_mr_regv,
+     * fi_mr(3). As {@link #register(MemorySegment, Access...)} otherwise.
      *
-     * @param segments off-heap memory, as many as {@link DomainAttributes#memoryRegionIovLimit} says
-     * @param access what it may be used for, at least one right
-     * @return the region, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if there are too many segments, or one is on the heap, empty or read-only
-     * @throws UnsupportedOperationException if a right is a peer's: no provider gives peers more than the first segment
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this domain is closed, or an arena of the memory is
-     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
+     * @param segments off-heap memory, at most {@link DomainAttributes#memoryRegionIovLimit} segments
+     * @param access at least one local right
+     * @throws UnsupportedOperationException if a right is for peers: every provider lets peers access the first segment only
      */
     public MemoryRegion register(List<MemorySegment> segments, Access... access) {
         return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
     }
 
     /**
-     * Registers native memory of the caller's as its attributes say; fi_mr_regattr, fi_mr(3). As
-     * {@link #register(MemorySegment, Access...)} otherwise.
+     * Registers native memory with attributes; fi_mr_regattr, fi_mr(3). As {@link #register(MemorySegment, Access...)}
+     * otherwise.
      *
-     * @param attributes what is registered, and how
-     * @return the region, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if there are too many segments, one is on the heap, empty or read-only, no right is named,
-     *         or the requested key has too many bytes
-     * @throws UnsupportedOperationException if the provider does not offer what was asked for
-     * @throws FabricException if the provider refuses; with {@code ENOKEY} (266) if the requested key is another region's
-     * @throws IllegalStateException if this domain is closed, or an arena of the memory is
-     * @throws WrongThreadException if the memory is confined to another thread, or the threading model gives this domain to one
+     * @param attributes the memory, its rights and options
+     * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
+     * @throws UnsupportedOperationException if the provider does not offer an attribute
+     * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {
         return register(attributes, Registration.Call.ATTRIBUTES);
@@ -305,46 +232,32 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). It is unmapped when the region is closed. The file
-     * must not be made shorter until then: touching what is gone ends the process. So would writing what the disk has no room for:
-     * a mapping that writes gets the room that a sparse file lacks now, where the file system knows how to.
+     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). Closing the region unmaps it. Do not truncate the
+     * file until then: access to a missing page kills the process. So does a write when the disk is full; a writable mapping
+     * therefore reserves disk space for holes now, if the file system supports it.
      *
-     * @param file an existing regular file; a mode that writes makes it longer where need be
+     * @param file an existing regular file; a writable mapping extends it if needed
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
-     *        whose changes never come to the file
-     * @param offset where in the file
-     * @param length how many bytes, at least 1
-     * @param access what it may be used for, at least one right; nothing else is granted
-     * @return the region, to be closed by the caller before this domain
-     * @throws IOException if the file is not a regular one, cannot be opened or mapped, or there is no room for the part
-     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes what is read-only
-     * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
-     *         {@link MapMode#READ_ONLY}, before Linux 6.2
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     *         whose changes never reach the file
+     * @param offset the start in the file, in bytes
+     * @param length in bytes, at least 1
+     * @param access at least one right; no other is granted
+     * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes to a read-only
+     *         mapping
+     * @throws FabricException with errno {@code EFAULT} (14) if a device shall read a {@link MapMode#READ_ONLY} mapping, before
+     *         Linux 6.2
      */
     public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
         return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
     }
 
     /**
-     * Maps part of an open file into memory and registers it, as {@link #map(Path, MapMode, long, long, Access...)}. The channel
-     * may be closed at once. The file is taken as it is: whoever maps more than the disk has room for, of a sparse file, sees to it
-     * that no more is written.
+     * As {@link #map(Path, MapMode, long, long, Access...)} with an open channel of the JDK ({@link FileChannel#open}), which
+     * may be closed at once. No disk space is reserved: do not write to holes of a sparse file that the disk cannot hold.
      *
-     * @param channel the file, open for what the mode does: a channel of the JDK's own, such as of {@link FileChannel#open}
-     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE}
-     * @param offset where in the file
-     * @param length how many bytes, at least 1
-     * @param access what it may be used for, at least one right; nothing else is granted
-     * @return the region, to be closed by the caller before this domain
      * @throws IOException if the file cannot be mapped
-     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes what is read-only, or the
-     *         channel is of another class than the JDK's
-     * @throws FabricException if the provider refuses; with {@code EFAULT} (14) where a device is to read what is mapped
-     *         {@link MapMode#READ_ONLY}, before Linux 6.2
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @throws IllegalArgumentException also if the channel is of another class than the JDK's
      */
     public MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
             throws IOException {
@@ -367,15 +280,11 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Turns a peer's raw key into a region that operations can be aimed at; fi_mr_map_raw, fi_mr(3). Needed where the provider's
+     * Turns a peer's raw key into a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's
      * {@link MemoryRegionMode} has RAW.
      *
-     * @param key what the peer's {@link MemoryRegion#rawKey} gave
-     * @return the region and its key, to be closed by the caller before this domain
+     * @param key from the peer's {@link MemoryRegion#rawKey}
      * @throws UnsupportedOperationException if the provider has no raw keys
-     * @throws FabricException if libfabric reports an error
-     * @throws IllegalStateException if this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
      */
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
@@ -387,36 +296,25 @@ public final class Domain implements AutoCloseable {
         return child;
     }
 
-    /**
-     * Starts a thread that makes progress on this domain's queues; see {@link #startProgress(Duration)}. It pauses
-     * {@link ProgressThread#DEFAULT_PAUSE} at a time.
-     *
-     * @return the thread, to be closed by the caller before this domain
-     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is
-     *         running, or this domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
-     */
+    /** As {@link #startProgress(Duration)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
     public ProgressThread startProgress() {
         return startProgress(ProgressThread.DEFAULT_PAUSE);
     }
 
     /**
-     * Starts a thread that makes progress on all queues of this domain, those that are opened later included, so that peers are
-     * served while the application polls nothing.
+     * Starts a thread that makes progress on all queues of this domain, including those opened later, so that peers are served
+     * while the application does not poll.
      *
-     * @param pause how long it rests between two rounds; nothing makes it the fastest, and takes a processor
-     * @return the thread, to be closed by the caller before this domain
-     * @throws IllegalArgumentException if the pause is below nothing, or above a second
-     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, such a thread is running, or this
-     *         domain is closed
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * @param pause the sleep between two rounds; zero is fastest, and occupies a processor
+     * @throws IllegalArgumentException if the pause is negative or above a second
+     * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
      */
     public synchronized ProgressThread startProgress(Duration pause) {
         requireOpen();
         return adopt(queues.startProgress(pause));
     }
 
-    /** A number for an endpoint or a region; never 0, which marks a free slot. */
+    /** The number of a new endpoint or region; never 0, which marks a free slot. */
     int nextNumber() {
         lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
         return lastNumber;
@@ -430,7 +328,6 @@ public final class Domain implements AutoCloseable {
         return handle;
     }
 
-    /** @throws WrongThreadException if the model is DOMAIN and this is not the owner */
     void checkThread() {
         guard.checkThread();
     }
@@ -455,7 +352,7 @@ public final class Domain implements AutoCloseable {
         }
     }
 
-    /** {@return what is registered here now} Any thread may ask, also after this domain was closed. */
+    /** {@return what is registered now} Any thread may call it, also after close. */
     public synchronized DomainStatistics statistics() {
         return regions.statistics();
     }
@@ -465,12 +362,8 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Closes the domain; fi_close.
-     *
-     * @throws IllegalStateException if anything opened from it is open, a region with operations in flight included; it is
-     *         named
-     * @throws FabricException if libfabric reports an error; the domain counts as closed all the same
-     * @throws WrongThreadException if the threading model gives this domain to another thread
+     * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
+     * regions with operations in flight.
      */
     @Override
     public synchronized void close() {

@@ -5,15 +5,15 @@ import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The completion queues and counters of a domain: who may use them, and what is done with all queues at once. */
+/** The completion queues and counters of a domain. */
 final class DomainQueues {
     private static final int MINIMUM_SIZE = 128;
     private static final int MAXIMUM_DEFAULT_SIZE = 4096;
@@ -33,7 +33,7 @@ final class DomainQueues {
     CompletionQueue open(CompletionQueueAttributes attributes) {
         requireOffered(attributes.waitObject());
         int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
-        // Room beside the operations of this process for what peers cause: their completion data.
+        // Leaves room for the completions of peers' writes with data.
         Opened out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
         Status.check(out.status(), "fi_cq_open", info.provider());
@@ -49,11 +49,11 @@ final class DomainQueues {
         return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
     }
 
-    /** A queue that becomes a domain of its own asks the one that it is opened in for its descriptor, and ends the process. */
+    /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
         if (object != WaitObject.NONE && domain.hasQueuesOfTheirOwn()) {
             throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
-                    + " with threading model COMPLETION: poll, or ask for another threading model");
+                    + " with threading model COMPLETION: poll, or request another threading model");
         }
     }
 
@@ -75,8 +75,8 @@ final class DomainQueues {
     synchronized ProgressThread startProgress(Duration pause) {
         ThreadingModel threading = info.domain().threading();
         if (threading != ThreadingModel.SAFE) {
-            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, and " + domain + " has "
-                    + threading + ": ask for SAFE, or poll");
+            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, but " + domain + " has "
+                    + threading + ": request SAFE, or poll");
         }
         if (progressThread != null) {
             throw new IllegalStateException(domain + " already has " + progressThread);
@@ -98,8 +98,8 @@ final class DomainQueues {
     }
 
     /**
-     * Makes progress on every queue that this thread may use: where one thread has both ends of a transfer, the end that
-     * waits for room is not the one that must act.
+     * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room
+     * may depend on the other end's progress.
      */
     void progress() {
         for (CompletionQueue queue : queues) {
@@ -109,7 +109,7 @@ final class DomainQueues {
         }
     }
 
-    /** Returns when whoever is posting now has posted: who posts later sees what was changed before. */
+    /** Waits for posts in progress; later posts see what the caller changed before. */
     void awaitPosts() {
         for (CompletionQueue queue : queues) {
             queue.guard.enterAsAnyone();
@@ -117,7 +117,7 @@ final class DomainQueues {
         }
     }
 
-    /** Does something while nobody uses a vector or queues. One at a time, so that no two wait for each other's queues. */
+    /** Runs an action while no thread uses the vector or the queues. One at a time, to avoid deadlocks over queues. */
     void undisturbed(AddressVector vector, List<CompletionQueue> its, Runnable action) {
         synchronized (domain) {
             synchronized (vector) {

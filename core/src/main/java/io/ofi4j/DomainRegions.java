@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The regions of a domain: how much is registered, which are closed and wait for their last operation, and which are tied to
+ * The regions of a domain: their number and size, those that are closed and wait for their last operation, and those bound to
  * endpoints. Used under the domain's monitor.
  */
 final class DomainRegions {
@@ -25,7 +25,7 @@ final class DomainRegions {
                 domain.quirks.has(Fact.CLOSED_REGIONS_ARE_READ));
     }
 
-    /** Those that the provider ties to an endpoint. */
+    /** Regions that the provider binds to an endpoint. */
     EndpointRegions ofEndpoints() {
         return ofEndpoints;
     }
@@ -59,7 +59,7 @@ final class DomainRegions {
         return new DomainStatistics(count, bytes, closing.size());
     }
 
-    /** Finishes a region that takes no new operations, now or when its last operation has completed. */
+    /** Finishes a region that accepts no operations, now or when its last operation has completed. */
     void finishWhenIdle(MemoryRegion region) {
         finishLater(region);
         finishIdle(region);
@@ -67,14 +67,14 @@ final class DomainRegions {
 
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.closingRegions.isAny = true; // before looking, so that a completion between the look and the return looks again
+        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
     }
 
     void finishIdle() {
         finishIdle(null);
     }
 
-    /** @param reporting the region that tells its caller what failed; of the others, the domain's close tells */
+    /** @param reporting the region whose caller gets its error; errors of others are reported when the domain closes */
     private void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
         closing.removeAll(idle);
@@ -88,14 +88,14 @@ final class DomainRegions {
         noteWork();
     }
 
-    /** Whether progress has something to do here. */
+    /** Records whether progress has regions to finish here. */
     private void noteWork() {
         synchronized (quarantine) {
             domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
         }
     }
 
-    /** {@return 0} The provider has closed an endpoint. Any thread may call this. */
+    /** Notes that the provider has closed an endpoint; any thread may call it. Returns 0. */
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -8,13 +10,11 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
-import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
-
-import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.Handle;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -23,35 +23,41 @@ import java.util.function.Function;
 
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
- * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. One of type {@link EndpointType#MSG} has
- * {@link #bind(EventQueue)} in the place of the address vector, and works once its {@link #connection} is there. Threads: as
- * the domain's {@link ThreadingModel} says.
+ * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type {@link EndpointType#MSG} needs
+ * {@link #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established.
  *
- * <p><b>Closing</b> completes every operation that is still in flight with {@code ECANCELED} on its queue. On
- * {@code tcp;ofi_rxm}, libfabric keeps the socket of a connection that a peer has begun and this endpoint has not accepted by then,
- * one each, until the process ends.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
+ * Except for accessors, every method throws {@link IllegalStateException} once the endpoint is closed, and
+ * {@link FabricException} if libfabric reports an error. The {@code bind} methods take effect in {@link #enable}; they throw
+ * {@link IllegalArgumentException} for an object of another domain, or an event queue of another fabric, and
+ * {@link IllegalStateException} if the endpoint is enabled, already has such an object, or the object is closed.
+ *
+ * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} on its queue. On {@code tcp;ofi_rxm}, libfabric
+ * leaks the socket of each connection that a peer has started and this endpoint has not accepted by then, until the process
+ * ends.
  */
 public final class Endpoint implements AutoCloseable {
     final Domain domain;
     final Handle handle;
     final int number;
-    /** What is known of the provider. */
     final Quirks quirks;
 
     private final FabricInfo info;
-    /** What is bound, and what the provider makes of it: of an alias, the original's. */
+    /** An alias shares its original's. */
     private final EndpointBindings bindings;
     private final NativeEndpoint atProvider;
-    /** Whose alias this is, or null. */
+    /** The endpoint that this is an alias of, or null. */
     private final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
     private Rma rma;
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
-    /** What {@link Peer#realm} of those it reaches is; written inside the transmit queue's guard, read there by posting threads. */
+    /**
+     * The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, where posting threads read it.
+     */
     Object realm;
     boolean closed;
     private boolean closeBegun;
-    /** Counted inside the transmit queue's guard, off the path of an operation that is accepted; an alias counts its own. */
+    /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
 
@@ -66,7 +72,7 @@ public final class Endpoint implements AutoCloseable {
         this.atProvider = new NativeEndpoint(this, handle, bindings);
     }
 
-    /** An alias, which has all but its handle in common: operations in flight are the original's. */
+    /** An alias, which shares everything but the handle; its operations in flight belong to the original. */
     private Endpoint(Endpoint original, Handle handle) {
         this.domain = original.domain;
         this.handle = handle;
@@ -80,20 +86,15 @@ public final class Endpoint implements AutoCloseable {
         this.realm = original.realm;
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the info it was opened with} */
     public FabricInfo info() {
         return info;
     }
 
     /**
-     * Binds the vector whose peers this endpoint reaches; fi_ep_bind. The provider is told in {@link #enable}.
+     * Binds the vector of the peers that this endpoint reaches; fi_ep_bind.
      *
-     * @param peers a vector of the same domain
-     * @return this endpoint
-     * @throws IllegalArgumentException if the vector is another domain's
-     * @throws IllegalStateException if this endpoint has a vector, is enabled, or is closed, or the vector is closed
      * @throws UnsupportedOperationException if this endpoint is connected (MSG)
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(AddressVector peers) {
         bindings.bind(peers);
@@ -102,14 +103,9 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds the queue that tells what becomes of the connection; fi_ep_bind. The provider is told in {@link #enable}.
+     * Binds the queue that reports events of the connection; fi_ep_bind.
      *
-     * @param events a queue of the same fabric
-     * @return this endpoint
-     * @throws IllegalArgumentException if the queue is another fabric's
-     * @throws IllegalStateException if this endpoint has an event queue, is enabled, or is closed, or the queue is closed
      * @throws UnsupportedOperationException if this endpoint is not connected (MSG)
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Endpoint bind(EventQueue events) {
         bindings.bind(events);
@@ -118,15 +114,9 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds the queue that takes this endpoint's completions; fi_ep_bind. Every operation gives one. The provider is told in
-     * {@link #enable}.
+     * Binds the queue that receives a completion of every operation of this endpoint; fi_ep_bind.
      *
-     * @param queue a queue of the same domain
-     * @param directions whose completions; both where nothing is said
-     * @return this endpoint
-     * @throws IllegalArgumentException if the queue is another domain's
-     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
+     * @param directions the operations it serves; both directions if omitted
      */
     public synchronized Endpoint bind(CompletionQueue queue, Direction... directions) {
         bindings.bind(queue, directions);
@@ -134,19 +124,13 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Binds the queue that takes the completions of operations which this endpoint starts, but only of those that ask for one:
-     * messages with {@link OperationFlag#COMPLETION}, and every operation where the endpoint's default operation flags have it.
-     * Others give an entry only if they fail or are canceled. Polling is needed all the same: it is what ends an operation,
-     * frees its place in the queue, and lets a closing region go. FI_SELECTIVE_COMPLETION of fi_endpoint(3).
+     * Binds a queue for transmit operations that reports only requested completions: those of messages with
+     * {@link OperationFlag#COMPLETION}, or all if the endpoint's default flags have it. Other operations are reported only if
+     * they fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases
+     * closing regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
      *
-     * <p>libfabric is asked for every completion, and those that nobody wants are dropped when they are polled: without an entry it
-     * could not be known when an operation no longer uses its region.
-     *
-     * @param queue a queue of the same domain
-     * @return this endpoint
-     * @throws IllegalArgumentException if the queue is another domain's
-     * @throws IllegalStateException if this endpoint has a queue for that, is enabled, or is closed, or the queue is closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
+     * <p>libfabric still reports every completion, and polling drops the others: this library must know when an operation no
+     * longer uses its region.
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -154,31 +138,25 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return what has become of this endpoint's operations so far} With {@link ThreadingModel#SAFE} and
-     * {@link ThreadingModel#COMPLETION} any thread may ask.
+     * {@return counts of this endpoint's operations} With {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any
+     * thread may call it, also after close.
      *
-     * @throws IllegalStateException if no completion queue for transmitting is bound
-     * @throws WrongThreadException if the domain's threading model is DOMAIN and this is not its thread
+     * @throws IllegalStateException if no transmit queue is bound
      */
     public EndpointStatistics statistics() {
         return bindings.requireTransmitQueue().statisticsOf(this);
     }
 
-    /** Whether an operation with such flags gives no entry when it goes well. */
+    /** Whether a successful operation with these flags is not reported. */
     boolean isSilent(long operationFlags) {
         return bindings.isSelective() && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
     }
 
     /**
-     * Binds a counter of this endpoint's operations; fi_ep_bind. The provider is told in {@link #enable}.
+     * Binds a counter of this endpoint's operations; fi_ep_bind.
      *
-     * @param counter a counter of the same domain
-     * @param events what it counts, at least one; each has one counter at most
-     * @return this endpoint
-     * @throws IllegalArgumentException if the counter is another domain's, or no event is named
-     * @throws IllegalStateException if this endpoint has a counter for that, is enabled, or is closed, or the counter is closed
-     * @throws UnsupportedOperationException if the endpoint cannot count that
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
+     * @param events the events it counts, at least one; each event has at most one counter
+     * @throws UnsupportedOperationException if the endpoint cannot count an event
      */
     public synchronized Endpoint bind(Counter counter, CounterEvent... events) {
         bindings.bind(counter, events);
@@ -186,16 +164,14 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Makes the endpoint work; fi_ep_bind and fi_enable. A queue for both directions, or one for each, and an address vector,
-     * or the event queue of a connected endpoint, must be bound.
+     * Enables the endpoint; fi_ep_bind and fi_enable. Needs completion queues for both directions, and an address vector or, if
+     * connected, an event queue. If the provider refuses, the endpoint is closed.
      *
-     * @return this endpoint
-     * @throws IllegalStateException if something is not bound, or this endpoint is enabled or closed; with {@code tcp} of libfabric
-     *         2.x and {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or its vector has peers
-     *         already and no endpoint with this queue
-     * @throws FabricException if the provider refuses, as an address that somebody else has; the endpoint is closed then
-     * @throws UnsupportedOperationException if an address was chosen, and the provider takes none; the endpoint is closed then
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
+     * @throws IllegalStateException if an object is missing, or this endpoint is enabled; with {@code tcp} of libfabric 2.x and
+     *         {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or peers were inserted before an
+     *         endpoint with this queue was enabled
+     * @throws FabricException if libfabric reports an error, such as an address that is in use
+     * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
     public Endpoint enable() {
         try {
@@ -205,40 +181,36 @@ public final class Endpoint implements AutoCloseable {
             }
             RECORDER.enabled(info.provider(), info.endpoint().type());
             return this;
-        } catch (FabricException | UnsupportedOperationException e) { // it may be bound, and would be no good to its vector
+        } catch (FabricException | UnsupportedOperationException e) { // it may be half bound
             close();
             throw e;
         }
     }
 
     /**
-     * {@return where peers reach this endpoint; fi_getname, fi_cm(3)} That of a connected endpoint is complete when its
-     * connection is there.
+     * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)} The address of a connected endpoint is
+     * complete once its connection is established.
      *
-     * @throws IllegalStateException if it is not enabled
-     * @throws FabricException if the provider does not say
-     * @throws WrongThreadException if it is not enabled, and the threading model gives its domain to another thread
+     * @throws IllegalStateException if the endpoint is not enabled
      */
     public synchronized EndpointAddress address() {
         if (!isEnabled()) {
             requireOpen();
-            throw new IllegalStateException("enable " + this + " first: it has no address before");
+            throw new IllegalStateException("enable " + this + " first: it has no address yet");
         }
         return atProvider.address();
     }
 
     /**
-     * Chooses where peers shall reach this endpoint, rather than where the hints or the provider put it; fi_setname, fi_cm(3). The
-     * provider is told in {@link #enable}, and {@link #address()} says then what became of it: a port of 0 is one that the system
-     * chooses.
+     * Chooses the address of this endpoint instead of that of the hints or the provider; fi_setname, fi_cm(3). It takes effect
+     * in {@link #enable}; then {@link #address()} returns the actual address: for port 0, the system chooses a port.
      *
      * @param chosen an address of this machine, such as {@link EndpointAddress#of(InetSocketAddress)}, or with {@code shm}
-     *        {@link EndpointAddress#ofName}
-     * @return this endpoint
-     * @throws IllegalArgumentException if the address is none of the provider's
-     * @throws IllegalStateException if this endpoint is enabled or closed
-     * @throws UnsupportedOperationException if the provider's endpoints have an address from the start ({@code ofi_rxd}, {@code verbs}). For
-     *         connected endpoints of {@code tcp} and {@code net}, which have none of their own, {@link #enable} says so
+     *         {@link EndpointAddress#ofName}
+     * @throws IllegalArgumentException if the address has another format than the provider's
+     * @throws IllegalStateException also if this endpoint is enabled
+     * @throws UnsupportedOperationException if the provider assigns addresses itself ({@code ofi_rxd}, {@code verbs}). For
+     *         connected endpoints of {@code tcp} and {@code net}, {@link #enable} throws it
      */
     public synchronized Endpoint address(EndpointAddress chosen) {
         requireOpen();
@@ -247,7 +219,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return how this endpoint comes to its one peer; fi_cm(3)}
+     * {@return the connection to this endpoint's one peer; fi_cm(3)}
      *
      * @throws UnsupportedOperationException if this endpoint is not of type {@link EndpointType#MSG}
      * @throws IllegalStateException if no event queue is bound
@@ -259,9 +231,8 @@ public final class Endpoint implements AutoCloseable {
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
      *
-     * @throws IllegalStateException if it is not enabled, closed, or of type MSG and not connected
+     * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
      */
     public synchronized Rma rma() {
         requireEnabled();
@@ -279,23 +250,21 @@ public final class Endpoint implements AutoCloseable {
         return new EndpointOptions(this);
     }
 
-    /** {@return what this endpoint tells of itself once it is enabled, and lets be changed; fi_control} */
+    /** {@return the settings of this endpoint that work once it is enabled; fi_control} */
     public EndpointControl control() {
         return new EndpointControl(this);
     }
 
     /**
-     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. Its operations go through the same queues, and
-     * are in flight until they complete or this endpoint is closed, even where the alias is closed before. Of the software
-     * providers only {@code sockets} offers it.
+     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. Its operations use the same queues, and stay in
+     * flight until they complete or this endpoint is closed, even if the alias is closed first. Of the software providers only
+     * {@code sockets} offers it.
      *
-     * @param levels the default flags, as {@link EndpointControl#defaultFlags(Set)} takes them
-     * @return the alias, to be closed by the caller before this endpoint
+     * @param levels the default flags, as in {@link EndpointControl#defaultFlags(Set)}
+     * @return the alias, which the caller closes before this endpoint
      * @throws IllegalArgumentException if there are other flags
      * @throws UnsupportedOperationException if the provider has no aliases
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if this endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives this endpoint's domain to another thread
+     * @throws IllegalStateException also if this endpoint is not enabled
      */
     public synchronized Endpoint alias(Set<OperationFlag> levels) {
         Endpoint alias = new Endpoint(this, control().alias(levels));
@@ -303,7 +272,7 @@ public final class Endpoint implements AutoCloseable {
         return alias;
     }
 
-    /** Does something with the handle, which is not closed meanwhile. */
+    /** Runs an action with the handle, which stays open meanwhile. */
     synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
         requireOpen();
         if (enabledOnly) {
@@ -314,18 +283,17 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Sets how long operations that wait for room, such as {@link Rma#write}, wait at most; 10 seconds at first.
+     * Sets the longest time that waiting operations, such as {@link Rma#write}, wait for room; initially 10 seconds.
      *
-     * @param timeout more than nothing
-     * @return this endpoint
-     * @throws IllegalArgumentException if it is nothing or less
+     * @param timeout above zero
+     * @throws IllegalArgumentException if the timeout is not above zero
      */
     public synchronized Endpoint postTimeout(Duration timeout) {
         postTimeout = Deadlines.requireSome(timeout);
         return this;
     }
 
-    /** {@return how long operations that wait for room wait at most} */
+    /** {@return the longest time that waiting operations wait for room} */
     public synchronized Duration postTimeout() {
         return postTimeout;
     }
@@ -338,7 +306,6 @@ public final class Endpoint implements AutoCloseable {
         return bindings.transmitQueue();
     }
 
-    /** The queues that make progress for this endpoint. */
     List<CompletionQueue> queues() {
         return bindings.queues();
     }
@@ -361,12 +328,12 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** @throws WrongThreadException if the threading model gives this endpoint, or a queue of it, to another thread */
+    /** @throws WrongThreadException if the threading model gives this endpoint or one of its queues to another thread */
     void checkThread() {
         bindings.checkThread();
     }
 
-    /** From now on no operations are taken for this peer. */
+    /** Refuses all later operations to this peer. */
     void refuse(Peer peer) {
         bindings.betweenPosts(peer::refuse);
     }
@@ -377,13 +344,12 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
-     * once; regions that wait for them are deregistered. On {@code sockets}, closing waits for them first, for two seconds at most:
-     * the provider would never take back their places in the domain, of which there are 128. On {@code tcp} and {@code net} of
-     * libfabric 1.x, and {@code ofi_rxm} above them, it waits as long for reads, which they would free twice.
+     * once, and regions that wait for them are deregistered. Throws {@link IllegalStateException} naming its aliases that are
+     * open.
      *
-     * @throws IllegalStateException if it has aliases that are open; they are named
-     * @throws WrongThreadException if the threading model gives this endpoint to another thread
-     * @throws FabricException if libfabric reports an error; the endpoint counts as closed all the same
+     * <p>Closing first waits for operations in flight, two seconds at most: on {@code sockets} for all, which would otherwise
+     * occupy the domain's 128 slots for ever; on {@code tcp} and {@code net} of libfabric 1.x, and {@code ofi_rxm} above them,
+     * for reads, which they would free twice.
      */
     @Override
     public void close() {
@@ -416,7 +382,7 @@ public final class Endpoint implements AutoCloseable {
         Status.check(status, "fi_close(endpoint)", info.provider());
     }
 
-    /** Closes what the provider has of a connection that has ended; operations in flight complete. */
+    /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
         transmitQueue().drain();
         CloseDrain.await(this);
@@ -435,7 +401,7 @@ public final class Endpoint implements AutoCloseable {
         guard.enter();
         try {
             closed = true;
-            realm = this; // no peer's: so whether this is closed needs no look of its own
+            realm = this; // matches no peer, so that posting needs no separate check for closed
         } finally {
             guard.exit();
         }

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What is bound to an endpoint; an alias has the same. Changed under the endpoint's monitor, and not any more once it is enabled:
- * only then the provider is told, by {@link NativeEndpoint}.
+ * The objects bound to an endpoint, shared with its aliases. Changed under the endpoint's monitor until it is enabled, when
+ * {@link NativeEndpoint} binds them natively.
  */
 final class EndpointBindings {
     final BoundCounters counters = new BoundCounters();
@@ -21,7 +21,7 @@ final class EndpointBindings {
     private final Domain domain;
     private final Handle handle;
     private final ConnectionRequest request;
-    /** Of a connected endpoint one of its own, which libfabric does not know: that its peer is nobody else's. */
+    /** A connected endpoint has a private vector without a native one, so that its peer belongs to it alone. */
     private AddressVector vector;
     private EventQueue eventQueue;
     private Connection connection;
@@ -92,7 +92,7 @@ final class EndpointBindings {
     private void requireUnbound(Domain theirs, Object bound) {
         endpoint.requireOpen();
         if (theirs != domain) {
-            throw new IllegalArgumentException("what is bound to " + endpoint + " must be of the same domain");
+            throw new IllegalArgumentException("an object bound to " + endpoint + " must be of the same domain");
         }
         if (bound != null || endpoint.isEnabled()) {
             throw new IllegalStateException(
@@ -100,7 +100,7 @@ final class EndpointBindings {
         }
     }
 
-    /** @throws IllegalStateException if an endpoint needs more than is bound */
+    /** @throws IllegalStateException if a required object is not bound */
     void requireComplete() {
         if (vector == null || transmitQueue == null || receiveQueue == null) {
             throw new IllegalStateException("bind "
@@ -119,7 +119,7 @@ final class EndpointBindings {
         return vector;
     }
 
-    /** Null of an endpoint that has a vector. */
+    /** Null for an endpoint with an address vector. */
     EventQueue eventQueue() {
         return eventQueue;
     }
@@ -151,7 +151,7 @@ final class EndpointBindings {
         return receiveQueue;
     }
 
-    /** Whether only those operations give an entry that ask for one. */
+    /** Whether only requested completions are reported. */
     boolean isSelective() {
         return selective;
     }
@@ -161,13 +161,13 @@ final class EndpointBindings {
         return Stream.of(transmitQueue, receiveQueue).filter(Objects::nonNull).distinct().toList();
     }
 
-    /** @throws WrongThreadException if the threading model gives the endpoint, or a queue of it, to another thread */
+    /** @throws WrongThreadException if the threading model gives the endpoint or one of its queues to another thread */
     void checkThread() {
         domain.checkThread();
         queues().forEach(queue -> queue.guard.checkThread());
     }
 
-    /** @throws WrongThreadException if the threading model gives the endpoint, or the queue it posts to, to another thread */
+    /** @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread */
     void checkPostingThread() {
         domain.checkThread();
         if (transmitQueue != null) {
@@ -175,7 +175,7 @@ final class EndpointBindings {
         }
     }
 
-    /** Does something while nobody posts. */
+    /** Runs an action while no thread posts. */
     void betweenPosts(Runnable action) {
         CompletionQueue queue = transmitQueue;
         if (queue == null) {
@@ -191,7 +191,7 @@ final class EndpointBindings {
         }
     }
 
-    /** The endpoint is closed: what is bound may be closed, too. */
+    /** Releases the bound objects after the endpoint was closed. */
     void release() {
         if (vector != null) {
             vector.endpoints().remove(endpoint);

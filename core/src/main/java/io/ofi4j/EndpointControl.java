@@ -2,18 +2,22 @@ package io.ofi4j;
 
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What an enabled endpoint tells of itself, and lets be changed; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3).
- * Handed out by {@link Endpoint#control}. Of the software providers only {@code sockets} offers it. Threads: as the domain's
- * {@link ThreadingModel} says.
+ * Settings of an enabled endpoint; fi_control, fi_tx_size_left and fi_rx_size_left, fi_endpoint(3). Handed out by
+ * {@link Endpoint#control}.
+ *
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every
+ * method throws {@link IllegalStateException} unless the endpoint is enabled and open, {@link UnsupportedOperationException} if
+ * the provider does not offer the call (of the software providers only {@code sockets} does), and {@link FabricException} if
+ * libfabric reports an error.
  */
 public final class EndpointControl {
     private static final Set<OperationFlag> LEVELS = EnumSet.of(OperationFlag.INJECT_COMPLETE,
@@ -25,14 +29,7 @@ public final class EndpointControl {
         this.endpoint = endpoint;
     }
 
-    /**
-     * {@return the flags that operations have which are posted without any; FI_GETOPSFLAG}
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return the flags of operations that are posted without flags; FI_GETOPSFLAG} */
     public Set<OperationFlag> defaultFlags() {
         long bits = endpoint.whileOpen(true, this::flagBits);
         Set<OperationFlag> flags = EnumSet.noneOf(OperationFlag.class);
@@ -45,20 +42,16 @@ public final class EndpointControl {
     }
 
     /**
-     * Says when operations that are posted without flags count as complete; FI_SETOPSFLAG.
+     * Sets the completion level of operations that are posted without flags; FI_SETOPSFLAG.
      *
-     * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; none leaves it to the
-     *        provider
-     * @throws IllegalArgumentException if there are other flags, which are said for one operation in an {@link RmaMessage}
-     * @throws UnsupportedOperationException if the provider does not let it be changed
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
+     * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; if empty, the provider
+     *         decides
+     * @throws IllegalArgumentException if there are other flags, which only an {@link RmaMessage} can have
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
         check(endpoint.whileOpen(true, handle -> {
-            long others = flagBits(handle) & ~requireLevels(LEVELS); // such as whether there are completions at all
+            long others = flagBits(handle) & ~requireLevels(LEVELS); // such as FI_COMPLETION
             return EndpointOps.setOperationFlags(handle, others | wanted | Direction.TRANSMIT.bit());
         }), "fi_control(FI_SETOPSFLAG)");
     }
@@ -74,7 +67,7 @@ public final class EndpointControl {
         for (OperationFlag flag : flags) {
             if (!LEVELS.contains(flag)) {
                 throw new IllegalArgumentException(
-                        flag + " cannot be a default: say it for each operation, with an RmaMessage; defaults are "
+                        flag + " cannot be a default: set it for each operation, with an RmaMessage; defaults are "
                                 + LEVELS);
             }
             bits |= flag.bit();
@@ -82,35 +75,21 @@ public final class EndpointControl {
         return bits;
     }
 
-    /**
-     * {@return how many more operations can be posted before the provider has no room; fi_tx_size_left} An estimate.
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return an estimate of how many more operations can be posted; fi_tx_size_left} */
     public long transmitSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_tx_size_left);
         check(left, "fi_tx_size_left");
         return left;
     }
 
-    /**
-     * {@return how many more receives can be posted before the provider has no room; fi_rx_size_left} An estimate.
-     *
-     * @throws UnsupportedOperationException if the provider does not tell
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is not enabled, or closed
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
-     */
+    /** {@return an estimate of how many more receives can be posted; fi_rx_size_left} */
     public long receiveSizeLeft() {
         long left = endpoint.whileOpen(true, EndpointOps::fi_rx_size_left);
         check(left, "fi_rx_size_left");
         return left;
     }
 
-    /** Makes the handle of an alias, with these levels as its defaults. */
+    /** Makes the native alias, with these levels as its defaults. */
     Handle alias(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
         Opened out = endpoint.whileOpen(true,

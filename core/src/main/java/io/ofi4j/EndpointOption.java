@@ -5,29 +5,29 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * An option of an endpoint, for {@link EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Which provider has which differs;
- * sizes are in bytes.
+ * An option of an endpoint, for {@link EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Providers differ in the
+ * options they have. Sizes are in bytes.
  *
- * @param <T> what its value is
+ * @param <T> the type of its value
  */
 public final class EndpointOption<T> {
-    /** How much room a buffer for several messages must have left to stay in use. */
+    /** The free room that a multi-receive buffer must have to stay in use. */
     public static final EndpointOption<Long> MINIMUM_MULTI_RECEIVE = size("MIN_MULTI_RECV", 0);
-    /** How much data a connection request takes; cannot be set. */
+    /** The most data that a connection request takes; cannot be set. */
     public static final EndpointOption<Long> CONNECTION_DATA_SIZE = size("CM_DATA_SIZE", 1);
-    /** How long the first part of a buffered message is. */
+    /** The length of the first part of a buffered message. */
     public static final EndpointOption<Long> BUFFERED_MINIMUM = size("BUFFERED_MIN", 2);
-    /** Up to which length messages are buffered. */
+    /** The largest message that is buffered. */
     public static final EndpointOption<Long> BUFFERED_LIMIT = size("BUFFERED_LIMIT", 3);
-    /** How large the buffer of a connection is that bytes leave through. */
+    /** The size of a connection's send buffer. */
     public static final EndpointOption<Long> SEND_BUFFER_SIZE = size("SEND_BUF_SIZE", 4);
-    /** How large the buffer of a connection is that bytes arrive in. */
+    /** The size of a connection's receive buffer. */
     public static final EndpointOption<Long> RECEIVE_BUFFER_SIZE = size("RECV_BUF_SIZE", 5);
-    /** How many operations the transmit context takes. */
+    /** The number of operations that the transmit context takes. */
     public static final EndpointOption<Long> TRANSMIT_SIZE = size("TX_SIZE", 6);
-    /** How many receives the receive context takes. */
+    /** The number of receives that the receive context takes. */
     public static final EndpointOption<Long> RECEIVE_SIZE = size("RX_SIZE", 7);
-    /** Whether adapter and device memory talk to each other directly. */
+    /** Whether the adapter accesses device memory directly. */
     public static final EndpointOption<DevicePeerToPeer> DEVICE_PEER_TO_PEER = new EndpointOption<>("FI_HMEM_P2P", 8,
             Integer.BYTES, DevicePeerToPeer::ordinal, EndpointOption::peerToPeer);
     /** Whether the provider may call CUDA (libfabric 1.18 and newer). */
@@ -86,40 +86,33 @@ public final class EndpointOption<T> {
     }
 
     /**
-     * {@return an option of one provider's own whose value is true or false}
+     * {@return a provider's own option with a boolean value}
      *
      * @param name its name in the provider's man page, for messages
      * @param number libfabric's number for it, below 0
-     * @throws IllegalArgumentException if the number is not below 0
      */
     public static EndpointOption<Boolean> flagOfProvider(String name, int number) {
         return flag(name, requireOfProvider(number));
     }
 
-    /**
-     * {@return an option of one provider's own whose value is a {@code size_t}}
-     *
-     * @param name its name in the provider's man page, for messages
-     * @param number libfabric's number for it, below 0
-     * @throws IllegalArgumentException if the number is not below 0
-     */
+    /** As {@link #flagOfProvider}, with a {@code size_t} value. */
     public static EndpointOption<Long> sizeOfProvider(String name, int number) {
         return size(name, requireOfProvider(number));
     }
 
     private static int requireOfProvider(int number) {
         if (number >= 0) {
-            throw new IllegalArgumentException("a provider's own options have numbers below 0, not " + number);
+            throw new IllegalArgumentException("the number of a provider's own option must be below 0, not " + number);
         }
         return number;
     }
 
-    /** {@return libfabric's number for it} */
+    /** {@return libfabric's number for this option} */
     public int number() {
         return number;
     }
 
-    /** How many bytes the value has. */
+    /** The size of the value in bytes. */
     int size() {
         return size;
     }
@@ -132,7 +125,7 @@ public final class EndpointOption<T> {
         return ofNumber.apply(value);
     }
 
-    /** {@return libfabric's name for it, without its prefix} */
+    /** {@return libfabric's name for this option, without its prefix} */
     @Override
     public String toString() {
         return name;

@@ -1,18 +1,20 @@
 package io.ofi4j;
 
 import io.ofi4j.info.ThreadingModel;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Objects;
 
 /**
- * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Threads: as the
- * domain's {@link ThreadingModel} says.
+ * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Set most of them
+ * before the endpoint is enabled, which providers check; {@code shm} has options only after.
  *
- * <p>Most are to be set before the endpoint is enabled, which providers check. Those of {@code shm} live in what it makes when it
- * is enabled, and are refused before.
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
+ * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled,
+ * {@link UnsupportedOperationException} if the provider does not offer the option, and {@link FabricException} if libfabric
+ * reports an error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;
@@ -26,12 +28,8 @@ public final class EndpointOptions {
     /**
      * {@return the value of an option; fi_getopt}
      *
-     * @param <T> what its value is
-     * @param option which
-     * @throws UnsupportedOperationException if the provider has no such option, or it cannot be read
-     * @throws FabricException if the provider refuses
-     * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
+     * @param <T> the type of its value
+     * @param option the option
      */
     public <T> T get(EndpointOption<T> option) {
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
@@ -43,14 +41,9 @@ public final class EndpointOptions {
     /**
      * Sets an option; fi_setopt.
      *
-     * @param <T> what its value is
-     * @param option which
-     * @param value its value
-     * @throws IllegalArgumentException if the value is a size below 0
-     * @throws UnsupportedOperationException if the provider has no such option, or it cannot be set
-     * @throws FabricException if the provider refuses the value, or refuses it now
-     * @throws IllegalStateException if the endpoint is closed, or of {@code shm} and not enabled
-     * @throws WrongThreadException if the threading model gives the endpoint's domain to another thread
+     * @param <T> the type of its value
+     * @param option the option
+     * @param value its value; a size of 0 or more
      */
     public <T> void set(EndpointOption<T> option, T value) {
         long number = option.toNumber(Objects.requireNonNull(value));

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The regions of a domain whose provider ties each to an endpoint (FI_MR_ENDPOINT): those that wait for one to be enabled, and
- * those that have one, which must go before it. Used under the domain's monitor.
+ * The regions of a domain whose provider binds each to an endpoint (FI_MR_ENDPOINT): those waiting for an endpoint to be
+ * enabled, and those bound to one, which close before it. Used under the domain's monitor.
  */
 final class EndpointRegions {
     private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
     private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
     private final List<Endpoint> enabled = new ArrayList<>();
 
-    /** @param owner the endpoint that was asked for, or null for the first */
+    /** @param owner the requested endpoint, or null for the first enabled one */
     void add(MemoryRegion region, Endpoint owner) {
         if (owner == null ? !enabled.isEmpty() : enabled.contains(owner)) {
             bind(region, owner == null ? enabled.getFirst() : owner);
@@ -28,7 +28,7 @@ final class EndpointRegions {
         bound.put(region, endpoint);
     }
 
-    /** An endpoint works now: binds to it what waits for it, or for any. */
+    /** Binds the regions that wait for this endpoint, or for any. */
     void enabled(Endpoint endpoint) {
         enabled.add(endpoint);
         for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(waiting.entrySet())) {
@@ -39,7 +39,7 @@ final class EndpointRegions {
         }
     }
 
-    /** An endpoint is about to be closed: deregisters what belongs to it. */
+    /** Deregisters the regions of an endpoint that is about to close. */
     void closing(Endpoint endpoint) {
         enabled.remove(endpoint);
         for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(bound.entrySet())) {

@@ -4,15 +4,15 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 
-/** Opens endpoints, and refuses what this library or a provider has none of. */
+/** Opens endpoints, and rejects types that this library or a provider does not support. */
 final class Endpoints {
     private Endpoints() {
     }
@@ -21,7 +21,7 @@ final class Endpoints {
         EndpointType type = info.endpoint().type();
         if (type != EndpointType.RDM && type != EndpointType.MSG) {
             throw new UnsupportedOperationException(
-                    "endpoints of type " + type + " are not offered by this release; ask for EndpointType.RDM or MSG");
+                    "endpoints of type " + type + " are not offered by this release: request EndpointType.RDM or MSG");
         }
         requireDestination(info);
         return open(domain, info, FoundInfo.of(info).handle(), null);
@@ -30,7 +30,7 @@ final class Endpoints {
     private static void requireDestination(FabricInfo info) {
         if (info.destinationAddress().isEmpty() && FoundInfo.of(info).chosenQuirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
-                    + "ask for it with FabricHints.destination, or open the endpoint with FabricInfo.withDestination(address)");
+                    + "name it with FabricHints.destination or FabricInfo.withDestination(address)");
         }
     }
 

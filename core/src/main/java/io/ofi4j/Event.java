@@ -1,20 +1,20 @@
 package io.ofi4j;
 
-/** What an {@link EventQueue} tells; fi_eq(3). A value, which may be kept. */
+/** An event of an {@link EventQueue}; fi_eq(3). It holds copies and may be kept. */
 public sealed interface Event {
     /**
-     * A peer asks a passive endpoint for a connection; FI_CONNREQ.
+     * A peer requests a connection to a passive endpoint; FI_CONNREQ.
      *
-     * @param request to be accepted, rejected or closed
+     * @param request the request, to be accepted, rejected or closed
      */
     record ConnectionRequested(ConnectionRequest request) implements Event {
     }
 
     /**
-     * A connection is there, and takes operations; FI_CONNECTED.
+     * A connection is established; FI_CONNECTED.
      *
-     * @param endpoint this end of it
-     * @param data what the accepting peer said; no bytes at the accepting end
+     * @param endpoint the local endpoint
+     * @param data the data of the accepting peer; empty at the accepting end
      */
     record Connected(Endpoint endpoint, byte[] data) implements Event {
         /** Copies the data. */
@@ -22,7 +22,7 @@ public sealed interface Event {
             data = data.clone();
         }
 
-        /** {@return a copy of what the accepting peer said} */
+        /** {@return a copy of the data of the accepting peer} */
         @Override
         public byte[] data() {
             return data.clone();
@@ -30,17 +30,17 @@ public sealed interface Event {
     }
 
     /**
-     * A connection is no longer there; FI_SHUTDOWN. Either end may have ended it.
+     * A connection has ended, by either end; FI_SHUTDOWN.
      *
-     * @param endpoint this end of it
+     * @param endpoint the local endpoint
      */
     record ShutDown(Endpoint endpoint) implements Event {
     }
 
     /**
-     * Something that was begun has failed; fi_eq_readerr.
+     * An asynchronous operation has failed; fi_eq_readerr.
      *
-     * @param error what, and why
+     * @param error the failed operation and the cause
      */
     record Failed(EventError error) implements Event {
     }
@@ -48,17 +48,17 @@ public sealed interface Event {
     /**
      * A region is registered; FI_MR_COMPLETE.
      *
-     * @param context of the operation
-     * @param data of the operation
+     * @param context the operation's context
+     * @param data the operation's data
      */
     record MemoryRegionComplete(long context, long data) implements Event {
     }
 
     /**
-     * An insertion into an address vector is done; FI_AV_COMPLETE.
+     * An insertion into an address vector has completed; FI_AV_COMPLETE.
      *
-     * @param context of the operation
-     * @param data how many addresses were inserted
+     * @param context the operation's context
+     * @param data the number of addresses inserted
      */
     record AddressVectorComplete(long context, long data) implements Event {
     }
@@ -66,17 +66,17 @@ public sealed interface Event {
     /**
      * A multicast or collective group was joined; FI_JOIN_COMPLETE.
      *
-     * @param context of the operation
-     * @param data of the operation
+     * @param context the operation's context
+     * @param data the operation's data
      */
     record JoinComplete(long context, long data) implements Event {
     }
 
     /**
-     * The application's own, from {@link EventQueue#write}; FI_NOTIFY.
+     * An event of the application, from {@link EventQueue#write}; FI_NOTIFY.
      *
-     * @param context what was written
-     * @param data what was written
+     * @param context the context that was written
+     * @param data the data that was written
      */
     record Notification(long context, long data) implements Event {
     }
@@ -85,7 +85,7 @@ public sealed interface Event {
      * An event that this release does not know.
      *
      * @param code libfabric's number for it
-     * @param bytes all of it
+     * @param bytes the whole event
      */
     record Unknown(int code, byte[] bytes) implements Event {
         /** Copies the bytes. */

@@ -1,20 +1,20 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.quirks.Status;
 import java.util.Optional;
 
 /**
- * Something that was begun has failed; {@code struct fi_eq_err_entry}, fi_eq(3). A value of its own, which may be kept.
+ * A failed asynchronous operation; {@code struct fi_eq_err_entry}, fi_eq(3). It holds copies and may be kept.
  *
- * @param endpoint whose connection failed, if it is about one
- * @param context of the operation
- * @param data of the operation
+ * @param endpoint the endpoint whose connection failed, if any
+ * @param context the operation's context
+ * @param data the operation's data
  * @param errno the error number of fi_errno(3), positive
- * @param providerErrno the provider's own number
- * @param providerText the provider's text for its number, perhaps empty
- * @param errorData what came with it: the data of a peer that rejected a connection
- * @param provider who reports it
+ * @param providerErrno the provider's own error number
+ * @param providerText the provider's text for its number, possibly empty
+ * @param errorData the error's data: for a rejected connection, the peer's reason
+ * @param provider the name of the provider
  */
 public record EventError(Optional<Endpoint> endpoint, long context, long data, int errno, int providerErrno,
         String providerText, byte[] errorData, String provider) {
@@ -23,7 +23,7 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
         errorData = errorData.clone();
     }
 
-    /** {@return a copy of what came with the error} */
+    /** {@return a copy of the error's data} */
     @Override
     public byte[] errorData() {
         return errorData.clone();
@@ -34,7 +34,7 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
         return FabricCalls.fi_strerror(errno);
     }
 
-    /** {@return the error as an exception; a {@link ConnectionException} where it is about a connection} */
+    /** {@return this error as an exception; a {@link ConnectionException} for a connection} */
     public FabricException toException() {
         return endpoint.isPresent()
                 ? ConnectionException.of(errno, "connecting", provider, errorData)

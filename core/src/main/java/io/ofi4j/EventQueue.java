@@ -6,15 +6,15 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.EventWait;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -23,33 +23,36 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
- * Tells what happens beside transfers: connections asked for, made, refused and ended, and what the application itself
- * writes; fi_eq(3). Opened by {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
+ * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened by
+ * {@link Fabric#openEventQueue()}, bound to connected and passive endpoints.
  *
- * <p>With most providers connections are only made while somebody reads the queues of both ends, and the {@code tcp} provider of
- * libfabric 1.x notices that a peer has gone only while somebody polls the endpoint's completion queue.
+ * <p>With most providers, connections are established only while both ends read their event queues. The {@code tcp} provider of
+ * libfabric 1.x notices that a peer has gone only while the endpoint's completion queue is polled.
  *
- * <p>Threads: any thread may read it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
- * {@link ThreadingModel#COMPLETION} are bound, only the thread may that owns these domains and queues.
+ * <p>Any thread may call it. While endpoints of a domain with {@link ThreadingModel#DOMAIN} or
+ * {@link ThreadingModel#COMPLETION} are bound, only the thread that owns the domain and its queues may read; others get
+ * {@link WrongThreadException}. Except for accessors, every method throws {@link IllegalStateException} once the queue is
+ * closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
     final Fabric fabric;
 
     private final Handle handle;
     private final EventQueueAttributes attributes;
-    /** Held in every native call on the queue, whose providers do not all bear two readers; fair, for waiting is in slices. */
+    /** Held in every native call on the queue, since some providers allow only one reader; fair, because waiting is in slices. */
     private final ReentrantLock lock = new ReentrantLock(true);
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
     private final OpenChildren children = new OpenChildren();
-    /** Whether fi_eq_sread returns in time. */
+    /** Whether fi_eq_sread respects its timeout. */
     private final boolean keepsTime;
     private boolean hasRetired;
     private boolean closed;
 
-    /** What threads wait for. */
+    /** What {@link EventWait} needs of this queue. */
     private final class Waited implements EventWait.Source {
         @Override
         public boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
@@ -86,69 +89,44 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return handle;
     }
 
-    /** {@return what it was opened with} */
+    /** {@return the attributes it was opened with} */
     public EventQueueAttributes attributes() {
         return attributes;
     }
 
-    /**
-     * Reads the next event if one is there; never waits; fi_eq_read, fi_eq_readerr.
-     *
-     * @return the event, or nothing
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
-     */
+    /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             while (kept.isEmpty() && pump(0)) {
                 Thread.onSpinWait();
             }
             return Optional.ofNullable(kept.poll());
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
-     * Reads the next event, and waits for it; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues without
-     * a wait object, sleep between two looks.
+     * As {@link #read()}, but waits for an event; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues
+     * without a wait object, sleep between reads.
      *
-     * @param deadline how long at most
-     * @return the event
-     * @throws FabricTimeoutException if none comes in that time
-     * @throws IllegalStateException if this queue is closed, or gets closed meanwhile
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails, or the thread is interrupted, with errno {@code EINTR} (4); the
-     *         interrupt status stays set
+     * @param deadline the longest time to wait
+     * @throws FabricTimeoutException if there is no event in that time
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
+     *         interrupt status still set
      */
     public Event read(Duration deadline) {
         Event[] next = new Event[1];
         if (!await(() -> (next[0] = kept.poll()) != null, deadline)) {
-            throw new FabricTimeoutException("reading an event", deadline,
-                    "Nothing happened that this queue tells of.");
+            throw new FabricTimeoutException("reading an event", deadline, "No event came.");
         }
         return next[0];
     }
 
-    /**
-     * Makes progress with connections without handing out anything; what happens is kept for the next {@link #read()}.
-     *
-     * @throws IllegalStateException if this queue is closed
-     * @throws WrongThreadException if the threading model gives an endpoint of this queue to another thread
-     * @throws FabricException if the queue itself fails
-     */
+    /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
-        lock.lock();
-        try {
-            pump(0);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> pump(0));
     }
 
-    /** Makes progress unless somebody else is at it, or may not. */
+    /** Makes progress unless another thread does, or this thread must not. */
     void tryProgress() {
         if (lock.tryLock()) {
             try {
@@ -156,7 +134,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
                     pump(0);
                 }
             } catch (WrongThreadException e) {
-                return; // of one of its endpoints, whose thread will
+                return; // the owner of the bound endpoints makes progress instead
             } finally {
                 lock.unlock();
             }
@@ -164,14 +142,12 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Adds an event of the application's own; fi_eq_write. It comes back as {@link Event.Notification}.
+     * Adds an event of the application, which is read as {@link Event.Notification}; fi_eq_write.
      *
      * @param context any number
      * @param data any number
      * @throws UnsupportedOperationException if this queue was not opened as {@link EventQueueAttributes#writable()}, or the
-     *         provider takes none
-     * @throws IllegalStateException if this queue is closed
-     * @throws FabricException if the provider refuses
+     *         provider does not offer it
      */
     public void write(long context, long data) {
         lock.lock();
@@ -179,7 +155,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
             requireOpen();
             if (!attributes.isWritable()) {
                 throw new UnsupportedOperationException(
-                        this + " was not opened for writing: ask for EventQueueAttributes.writable()");
+                        this + " was not opened for writing: open it with EventQueueAttributes.writable()");
             }
             Status.check(reader.write(context, data), "fi_eq_write", handle.provider());
         } finally {
@@ -189,40 +165,33 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /**
      * {@return the file descriptor that is readable when there may be an event; fi_control with FI_GETWAIT} For an
-     * application's own epoll or poll, before which {@link #tryWait} must say yes. It belongs to the queue.
+     * application's own epoll or poll; call {@link #tryWait} before each wait. The queue owns the descriptor.
      *
-     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
-     * @throws FabricException if the provider refuses
+     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public int waitDescriptor() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             requireOpen();
             requireDescriptor();
             FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
             Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
             return control.value();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
-     * {@return whether a thread may block on the wait descriptor now; otherwise read; fi_trywait}
+     * {@return whether a thread may block on the wait descriptor now; if not, read; fi_trywait}
      *
-     * @throws IllegalStateException if this queue was not opened with {@link WaitObject#FD}, or is closed
+     * @throws IllegalStateException also if this queue was not opened with {@link WaitObject#FD}
      */
     @Override
     public boolean tryWait() {
-        lock.lock();
-        try {
+        return inLock(() -> {
             requireOpen();
             requireDescriptor();
             return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void requireDescriptor() {
@@ -231,15 +200,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    /** Reads events, and keeps them, until a condition holds that they change: whether it does in time. */
+    /** Reads and keeps events until a condition holds that they change; returns whether it held in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
         return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition,
                 deadline);
     }
 
     private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
-        lock.lock();
-        try {
+        return inLock(() -> {
             if (condition.getAsBoolean()) {
                 return true;
             }
@@ -249,80 +217,67 @@ public final class EventQueue implements Waitable, AutoCloseable {
                 }
             }
             return false;
+        });
+    }
+
+    private <T> T inLock(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Reads one event and keeps it, inside the lock: whether there was one. */
+    /** Reads one event and keeps it, inside the lock; returns whether there was one. */
     private boolean pump(int milliseconds) {
         requireOpen();
         return reader.read(milliseconds, kept::add);
     }
 
-    /** Keeps an event that no provider tells of. */
+    /** Adds an event that the provider does not report. */
     void tell(Event event) {
-        lock.lock();
-        try {
-            kept.add(event);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> kept.add(event));
     }
 
-    /** Removes kept events that somebody has learned of otherwise. */
+    /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
-        lock.lock();
-        try {
-            kept.removeIf(which);
-        } finally {
-            lock.unlock();
-        }
+        inLock(() -> kept.removeIf(which));
     }
 
-    /** @throws IllegalStateException if this queue is closed */
     void bind(Endpoint endpoint, Handle object) {
-        lock.lock();
-        try {
+        inLock(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
-    /** @throws IllegalStateException if this queue is closed */
     void bind(PassiveEndpoint endpoint, Handle object) {
-        lock.lock();
-        try {
+        inLock(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
-    /** Closes an endpoint natively while nobody reads, and forgets it: another may get its place in memory at once. */
+    /** Closes an endpoint natively while no thread reads, then forgets it: a new one may get the same native address at once. */
     int closing(Endpoint endpoint, Handle object, IntSupplier close) {
-        lock.lock();
-        try {
+        return inLock(() -> {
             int status = close.getAsInt();
             reader.remove(endpoint, object);
             forgetUnread();
             children.remove(endpoint);
             return status;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
-    /** Lets a passive endpoint close while nobody reads. If it is only retired, late requests still find it. */
+    /** Closes a passive endpoint while no thread reads. If it is only retired, late requests still find it. */
     int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
-        lock.lock();
-        try {
-            int status = close.getAsInt(); // may refuse: then nothing has changed
+        return inLock(() -> {
+            int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
                 reader.remove(endpoint, object);
@@ -330,39 +285,35 @@ public final class EventQueue implements Waitable, AutoCloseable {
             }
             children.remove(endpoint);
             return status;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
-    /** What is still to be read of what was closed is nobody's, and not of the next one that gets its place in memory. */
+    /** Drops unread events of a closed endpoint, before a new one gets the same native address. */
     private void forgetUnread() {
         try {
             while (!closed && pump(0)) {
                 Thread.onSpinWait();
             }
-        } catch (WrongThreadException | FabricException e) { // others are bound, whose thread reads it; or the next reader learns why
+        } catch (WrongThreadException | FabricException e) { // the owner reads them, or the next reader gets the error
             return;
         }
     }
 
-    /** Reads all that is there. */
+    /** Reads everything there is. */
     void drain() {
-        lock.lock();
-        try {
+        inLock(() -> {
             while (pump(0)) {
                 Thread.onSpinWait();
             }
-        } finally {
-            lock.unlock();
-        }
+            return null;
+        });
     }
 
-    /** What came with requests is freed. */
+    /** Frees the infos of unread requests. */
     private void drainQuietly() {
         try {
             drain();
-        } catch (FabricException e) { // it is of no more use
+        } catch (FabricException e) { // the queue is about to close anyway
             kept.clear();
         }
     }
@@ -374,10 +325,8 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /**
-     * Closes the queue; fi_close. Events that nobody read are gone.
-     *
-     * @throws IllegalStateException if endpoints bound to it are open; they are named
-     * @throws FabricException if libfabric reports an error; the queue counts as closed all the same
+     * Closes the queue; fi_close. Unread events are discarded. Throws {@link IllegalStateException} naming the endpoints bound
+     * to it that are open.
      */
     @Override
     public void close() {

@@ -1,17 +1,17 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.engine.DomainListLock;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.EqOps;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Status;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Makes values of what an event queue's provider tells, and lets those know whom it concerns. Used inside the queue's lock. */
+/** Converts native events to {@link Event}s and updates the connections concerned. Used inside the queue's lock. */
 final class EventReader {
     private final EqOps ops;
     private final DomainListLock domainList;
@@ -33,12 +33,11 @@ final class EventReader {
         passiveEndpoints.put(object.address(), endpoint);
     }
 
-    /** Another may have its place in memory by now. */
+    /** A new endpoint may have the same native address by now. */
     void remove(Endpoint endpoint, Handle object) {
         endpoints.remove(object.address(), endpoint);
     }
 
-    /** Another may have its place in memory by now. */
     void remove(PassiveEndpoint endpoint, Handle object) {
         passiveEndpoints.remove(object.address(), endpoint);
     }
@@ -47,7 +46,7 @@ final class EventReader {
         return ops.fi_eq_write(context, data);
     }
 
-    /** Reads one event, and waits for it as long at most; whether there was one, be it of interest to anybody or not. */
+    /** Reads one event, waiting for a time at most; returns whether there was one, even if its object is closed. */
     boolean read(int milliseconds, Consumer<Event> taker) {
         endpoints.values().forEach(Endpoint::checkThread);
         EqOps.Read read = domainList.walk(() -> milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds));
@@ -61,7 +60,7 @@ final class EventReader {
         return true;
     }
 
-    /** The event that was read; null where nobody is there any more whom it concerns. */
+    /** The event that was read; null if its object is closed. */
     private Event event(EqOps.Read read) {
         Status.check(read.status(), "fi_eq_read", provider);
         return switch (read.code()) {
@@ -79,7 +78,7 @@ final class EventReader {
     private Event requested(byte[] data) {
         PassiveEndpoint passiveEndpoint = passiveEndpoints.get(ops.object());
         if (passiveEndpoint == null) {
-            ops.info(); // freed when it is unreachable
+            ops.info(); // takes ownership; freed when unreachable
             return null;
         }
         return ConnectionRequest.arrived(passiveEndpoint, ops.info(), data).map(Event.ConnectionRequested::new)

@@ -303,7 +303,7 @@ class AddressVectorTest {
                 }
                 writer.insert(pair.endpoint.address());
                 assertThatIllegalStateException().isThrownBy(() -> writer.insert(withPort(far, 1)))
-                        .withMessageContaining("2 places");
+                        .withMessageContaining("all 2 addresses");
             }
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.domain.openAddressVector(AddressVectorAttributes.defaults().readOnly()));

@@ -240,10 +240,10 @@ final class MisuseOfObjects {
     }
 
     private static Stream<Misuse> counters() {
-        return Stream.of(counter("add less than nothing", ARGUMENT, "from 0", counter -> counter.add(-1)),
-                counter("set below nothing", ARGUMENT, "from 0", counter -> counter.set(Long.MIN_VALUE)),
-                counter("negative errors", ARGUMENT, "from 0", counter -> counter.addErrors(-1)),
-                counter("set negative errors", ARGUMENT, "from 0", counter -> counter.setErrors(-1)),
+        return Stream.of(counter("add less than nothing", ARGUMENT, "0 or more", counter -> counter.add(-1)),
+                counter("set below nothing", ARGUMENT, "0 or more", counter -> counter.set(Long.MIN_VALUE)),
+                counter("negative errors", ARGUMENT, "0 or more", counter -> counter.addErrors(-1)),
+                counter("set negative errors", ARGUMENT, "0 or more", counter -> counter.setErrors(-1)),
                 counter("what never comes", FabricTimeoutException.class, "stands at 0",
                         counter -> counter.await(5, SHORT)),
                 counter("what never comes, for a negative time", FabricTimeoutException.class, "stands at 0",
