@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What a queue has beside plain {@code struct fi_cq_data_entry}: entries of another format, which are turned into such, their
- * tags, and source addresses. So the plain queue, which is the fast one, knows nothing of them.
+ * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source addresses. The
+ * plain queue, the fast one, stays free of them.
  */
 @SuppressWarnings("restricted")
 public final class CqEntries {
@@ -71,7 +71,7 @@ public final class CqEntries {
         };
     }
 
-    /** fi_cq_read or fi_cq_readfrom; what was read is written to plain entries. */
+    /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
     public long read(MemorySegment entries, long count) throws Throwable {
         long found;
         if (sources == null) {
@@ -79,7 +79,7 @@ public final class CqEntries {
                     ? (long) READ.invokeExact(function, queue, raw.address(), count)
                     : (long) LONG_READ.invokeExact(function, queue, raw.address(), count);
         } else {
-            sources.fill((byte) NOT_AVAILABLE); // a provider without sources leaves them as they are
+            sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
             found = criticalReads
                     ? (long) READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address())
                     : (long) LONG_READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address());
@@ -87,7 +87,7 @@ public final class CqEntries {
         return spread(found, entries);
     }
 
-    /** fi_cq_sread or fi_cq_sreadfrom, as {@link #read}. */
+    /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
     public long sread(Handle handle, MemorySegment entries, long count, int milliseconds) throws Throwable {
         if (sources == null) {
             MemorySegment call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sread$offset(), "fi_cq_sread");

@@ -20,7 +20,6 @@ public final class MsgOps {
     private final MemorySegment recvmsg;
     private final boolean plain;
 
-    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public MsgOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
         this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
