@@ -20,7 +20,9 @@ public record FileMapping(MemorySegment memory, Arena arena) {
 
     public static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
-        requireRegular(file);
+        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) { // to open a pipe may block
+            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
+        }
         try (FileChannel channel = mode == MapMode.READ_ONLY
                 ? FileChannel.open(file, StandardOpenOption.READ)
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -48,13 +50,6 @@ public record FileMapping(MemorySegment memory, Arena arena) {
         } catch (Throwable t) {
             arena.close();
             throw t;
-        }
-    }
-
-    /** Opening a pipe would block until its other end is opened. */
-    private static void requireRegular(Path file) throws IOException {
-        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
-            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
         }
     }
 

@@ -43,17 +43,13 @@ public final class WaitDescriptor {
     /** {@return the descriptor of an object, or null if it has none and none was asked for} */
     public static WaitDescriptor open(Handle opened, WaitObject asked) {
         boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
-        WaitDescriptor found = wanted ? openIfOffered(opened) : null;
-        if (found == null && asked == WaitObject.FD) {
+        FidOps.Control got = wanted ? FidOps.fi_control(opened, FabricConstants.FI_GETWAIT) : null;
+        boolean isOffered = got != null && got.status() == 0;
+        if (!isOffered && asked == WaitObject.FD) {
             throw new UnsupportedOperationException("a wait descriptor is not offered by the provider "
                     + opened.provider() + ": ask for WaitObject.UNSPECIFIED or NONE");
         }
-        return found;
-    }
-
-    private static WaitDescriptor openIfOffered(Handle opened) {
-        FidOps.Control got = FidOps.fi_control(opened, FabricConstants.FI_GETWAIT);
-        return got.status() == 0 ? new WaitDescriptor(got.value()) : null;
+        return isOffered ? new WaitDescriptor(got.value()) : null;
     }
 
     private static boolean hasDescriptor(Handle opened) {

@@ -12,8 +12,8 @@ import java.lang.invoke.MethodHandle;
 
 /** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once; no call allocates. */
 public final class CntrOps {
-    private static final MethodHandle READ = Downcalls.critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle READ = Downcalls.critical(Downcalls.longs(1));
+    private static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(1));
     private static final MethodHandle CHANGE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle WAIT = Downcalls
             .plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));

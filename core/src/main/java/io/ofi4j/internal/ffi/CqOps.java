@@ -12,7 +12,6 @@ import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -25,12 +24,9 @@ import java.lang.ref.Reference;
  */
 @SuppressWarnings("restricted")
 public final class CqOps {
-    private static final MethodHandle READ = Downcalls
-            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle SREAD = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    static final MethodHandle READ = Downcalls.critical(Downcalls.longs(3));
+    static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(3));
+    static final MethodHandle SREAD = Downcalls.plain(Downcalls.longs(4).appendArgumentLayouts(JAVA_INT));
     private static final long OPS = fid_cq.ops$offset();
     private static final long ENTRY = fi_cq_data_entry.sizeof();
     private static final long CONTEXT = fi_cq_data_entry.op_context$offset();

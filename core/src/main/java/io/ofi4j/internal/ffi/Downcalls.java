@@ -1,15 +1,24 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Collections;
 
 /** Method handles of the inline layer: the first argument is the address of the function, pointers are {@code long}s. */
 @SuppressWarnings("restricted")
 public final class Downcalls {
     static {
         NativeLibrary.ensureLoaded();
+    }
+
+    /** A C function of that many pointers and integers that returns a {@code ssize_t}. */
+    static FunctionDescriptor longs(int arguments) {
+        return FunctionDescriptor.of(JAVA_LONG, Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
     /** For calls that may block, call back, or run long. */

@@ -66,8 +66,8 @@ public final class EndpointOps {
     public static Number getOperationFlags(Handle endpoint, long direction) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment flags = arena.allocateFrom(JAVA_LONG, direction);
-            int status = FidOps.control(endpoint, fabric_h.FI_GETOPSFLAG(), flags, "fi_control(FI_GETOPSFLAG)");
-            return new Number(status, flags.get(JAVA_LONG, 0));
+            return new Number(FidOps.control(endpoint, fabric_h.FI_GETOPSFLAG(), flags, "fi_control(FI_GETOPSFLAG)"),
+                    flags.get(JAVA_LONG, 0));
         }
     }
 

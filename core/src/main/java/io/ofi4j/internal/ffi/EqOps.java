@@ -42,15 +42,14 @@ public final class EqOps {
     public Read fi_eq_read() {
         MemorySegment function = queue.require(OPS, fi_ops_eq.read$offset(), "fi_eq_read");
         clear();
-        long status = fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0);
-        return new Read(status, code.get(JAVA_INT, 0));
+        return new Read(fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0), code.get(JAVA_INT, 0));
     }
 
     public Read fi_eq_sread(int milliseconds) {
         MemorySegment function = queue.require(OPS, fi_ops_eq.sread$offset(), "fi_eq_sread");
         clear();
-        long status = fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0);
-        return new Read(status, code.get(JAVA_INT, 0));
+        return new Read(fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0),
+                code.get(JAVA_INT, 0));
     }
 
     private void clear() {

@@ -50,8 +50,7 @@ public final class FidOps {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
-            int status = fi_ops.control.invoke(function, object.pointer(), command, room);
-            return new Control(status, room.get(JAVA_INT, 0));
+            return new Control(fi_ops.control.invoke(function, object.pointer(), command, room), room.get(JAVA_INT, 0));
         }
     }
 

@@ -54,9 +54,8 @@ public record FunctionSlot(long address) {
         MemorySegment function = domain.require(fid.ops$offset(), fi_ops.ops_open$offset(), "fi_open_ops");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
-            int status = fi_ops.ops_open.invoke(function, domain.pointer(), arena.allocateFrom(name), 0, out,
-                    MemorySegment.NULL);
-            return new Table(status, out.get(JAVA_LONG, 0));
+            return new Table(fi_ops.ops_open.invoke(function, domain.pointer(), arena.allocateFrom(name), 0, out,
+                    MemorySegment.NULL), out.get(JAVA_LONG, 0));
         }
     }
 

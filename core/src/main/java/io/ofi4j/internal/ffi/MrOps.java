@@ -121,8 +121,8 @@ public final class MrOps {
             fi_mr_map_raw.raw_key(map, arena.allocateFrom(JAVA_BYTE, rawKey));
             fi_mr_map_raw.key_size(map, rawKey.length);
             fi_mr_map_raw.key(map, key);
-            int status = FidOps.control(domain, fabric_h.FI_MAP_RAW_MR(), map, "fi_mr_map_raw");
-            return new Mapped(status, key.get(JAVA_LONG, 0));
+            return new Mapped(FidOps.control(domain, fabric_h.FI_MAP_RAW_MR(), map, "fi_mr_map_raw"),
+                    key.get(JAVA_LONG, 0));
         }
     }
 

@@ -1,34 +1,24 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fid_ep;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
-    private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final FunctionDescriptor INJECT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-            JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(TRANSFER);
-    private static final MethodHandle LONG_TRANSFER = Downcalls.plain(TRANSFER);
-    private static final MethodHandle SHORT_INJECT_WRITE = Downcalls.critical(INJECT);
-    private static final MethodHandle LONG_INJECT_WRITE = Downcalls.plain(INJECT);
-    private static final FunctionDescriptor INJECT_DATA = INJECT.appendArgumentLayouts(JAVA_LONG);
-    private static final MethodHandle SHORT_INJECT_WRITEDATA = Downcalls.critical(INJECT_DATA);
-    private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(INJECT_DATA);
-    private static final FunctionDescriptor TRANSFER_DATA = TRANSFER.appendArgumentLayouts(JAVA_LONG);
-    private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(TRANSFER_DATA);
-    private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(TRANSFER_DATA);
-    private static final FunctionDescriptor MESSAGE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(MESSAGE);
-    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(MESSAGE);
+    private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(Downcalls.longs(8));
+    private static final MethodHandle LONG_TRANSFER = Downcalls.plain(Downcalls.longs(8));
+    private static final MethodHandle SHORT_INJECT_WRITE = Downcalls.critical(Downcalls.longs(6));
+    private static final MethodHandle LONG_INJECT_WRITE = Downcalls.plain(Downcalls.longs(6));
+    private static final MethodHandle SHORT_INJECT_WRITEDATA = Downcalls.critical(Downcalls.longs(7));
+    private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(Downcalls.longs(7));
+    private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(Downcalls.longs(9));
+    private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(Downcalls.longs(9));
+    static final MethodHandle SHORT_MESSAGE = Downcalls.critical(Downcalls.longs(3));
+    static final MethodHandle LONG_MESSAGE = Downcalls.plain(Downcalls.longs(3));
 
     /** A provider may copy the data inside the call. A larger copy would delay safepoints. */
     private static final long CRITICAL_LIMIT = 64 * 1024;

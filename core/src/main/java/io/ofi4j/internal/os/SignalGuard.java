@@ -39,8 +39,10 @@ public final class SignalGuard {
                 return call.get();
             } finally {
                 for (int signal = 1; signal <= SIGNALS; signal++) {
-                    if (isCatchable(signal)) {
-                        restore(signal, sigaction.asSlice(saved, signal), now);
+                    MemorySegment before = sigaction.asSlice(saved, signal);
+                    if (isCatchable(signal) && libc_h.sigaction(signal, MemorySegment.NULL, now) == 0
+                            && !isSame(now, before)) {
+                        libc_h.sigaction(signal, before, MemorySegment.NULL);
                     }
                 }
             }
@@ -63,13 +65,6 @@ public final class SignalGuard {
             MemorySegment now = current(arena);
             return VITAL.entrySet().stream().filter(signal -> !isSame(sigaction.asSlice(now, signal.getKey()),
                     sigaction.asSlice(ORIGINAL, signal.getKey()))).map(Map.Entry::getValue).toList();
-        }
-    }
-
-    private static void restore(int signal, MemorySegment before, MemorySegment now) {
-        libc_h.sigaction(signal, MemorySegment.NULL, now);
-        if (!isSame(now, before)) {
-            libc_h.sigaction(signal, before, MemorySegment.NULL);
         }
     }
 
