@@ -16,8 +16,7 @@ import java.util.Arrays;
 import java.util.Queue;
 
 /**
- * Reads one completion queue, frees the slots of operations, and keeps completions until they are polled. Used inside the queue's
- * guard.
+ * Reads one completion queue, frees the slots of operations, and keeps completions until they are polled. Used inside the queue's guard.
  */
 public class CompletionReader {
     public static final int BATCH = 64;

@@ -26,7 +26,7 @@ public final class ThreadGuard {
     private final boolean exclusive;
     private final String model;
     private int held;
-    /** The thread that waited longest, and goes next: without it others could keep it out for seconds. */
+    /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
     private ThreadGuard(Thread owner, boolean exclusive, String model) {

@@ -13,8 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. The accessors below a read refer to its
- * event.
+ * {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. The accessors refer to the event read last.
  */
 @SuppressWarnings("restricted")
 public final class EqOps {

@@ -27,8 +27,7 @@ public final class FabricOps {
     }
 
     /**
-     * Size 0 leaves it to the provider, flags have FI_WRITE if the application writes events, waitObject is an {@code enum
-     * fi_wait_obj}.
+     * Size 0 leaves it to the provider, flags have FI_WRITE if the application writes events, waitObject is an {@code enum fi_wait_obj}.
      */
     public static Opened fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
         MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.eq_open$offset(), "fi_eq_open");

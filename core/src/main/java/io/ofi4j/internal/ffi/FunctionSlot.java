@@ -19,10 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/**
- * The address of a function pointer in an ops table of a provider. For the quirks of {@code ofi_rxm}, which replace a few
- * functions.
- */
+/** The address of a function pointer in an ops table of a provider. For the quirks of {@code ofi_rxm}, which replace a few functions. */
 @SuppressWarnings("restricted")
 public record FunctionSlot(long address) {
 

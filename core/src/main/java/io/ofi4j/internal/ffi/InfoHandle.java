@@ -16,8 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that libfabric 1.17
- * lacks.
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that libfabric 1.17 lacks.
  */
 @SuppressWarnings("restricted")
 public final class InfoHandle {
