@@ -229,7 +229,7 @@ final class MisuseOfObjects {
                 map("a file that is not there", java.io.UncheckedIOException.class, "NoSuchFile", "/nonexistent", 0, 8),
                 map("a file from a negative offset", ARGUMENT, "offset", "/dev/null", -1, 8),
                 map("a file of negative length", ARGUMENT, "byte", "/dev/null", 0, -1),
-                map("a folder", java.io.UncheckedIOException.class, "directory", "/tmp", 0, 8));
+                map("a folder", java.io.UncheckedIOException.class, "regular file", "/tmp", 0, 8));
     }
 
     private static Misuse counter(String name, Class<? extends Throwable> expected, String words,

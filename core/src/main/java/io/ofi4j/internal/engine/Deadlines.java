@@ -12,7 +12,7 @@ public final class Deadlines {
 
     public static Duration requireSome(Duration timeout) {
         if (timeout.isNegative() || timeout.isZero()) {
-            throw new IllegalArgumentException("the timeout must be longer than nothing, not " + timeout);
+            throw new IllegalArgumentException("the timeout must be above zero, not " + timeout);
         }
         return timeout;
     }

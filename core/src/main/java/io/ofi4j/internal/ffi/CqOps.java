@@ -1,6 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -239,9 +238,5 @@ public final class CqOps {
             String found = LibC.string(text);
             return found == null ? "" : found;
         }
-    }
-
-    static {
-        assert ADDRESS.byteSize() == JAVA_LONG.byteSize() : "pointers travel as longs";
     }
 }

@@ -16,17 +16,11 @@ import java.util.stream.Collectors;
  * package io.ofi4j. Nothing is closed here: the threading model may forbid it, and a peer may be using it.
  */
 public final class LeakReport {
-    public static final boolean ASKED;
-
-    private static final boolean PRINTS;
+    private static final String HOW = System.getProperty("io.ofi4j.leaks", "");
+    private static final boolean PRINTS = HOW.equals("print");
+    private static final boolean ASKED = PRINTS || HOW.equals("report");
     private static final int FRAMES = 16;
     private static final String OURS = "io.ofi4j";
-
-    static {
-        String how = System.getProperty("io.ofi4j.leaks", "");
-        PRINTS = how.equals("print");
-        ASKED = PRINTS || how.equals("report");
-    }
 
     /** Initialized with the first object. */
     private static final class Notes {
