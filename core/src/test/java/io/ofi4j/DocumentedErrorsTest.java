@@ -36,7 +36,8 @@ class DocumentedErrorsTest {
     private static List<Method> methods(Path file) {
         try {
             List<String> lines = Files.readAllLines(file);
-            String ofClass = String.join("\n", lines).replaceFirst("(?s)\npublic .*", "").replaceFirst("(?s).*/\\*\\*", "");
+            String ofClass = String.join("\n", lines).replaceFirst("(?s)\npublic .*", "").replaceFirst("(?s).*/\\*\\*",
+                    "");
             List<Method> found = new ArrayList<>();
             for (int i = 0; i < lines.size(); i++) {
                 if (METHOD.matcher(lines.get(i)).matches()) {

@@ -110,10 +110,9 @@ final class MisuseOfValues {
 
     private static Stream<Misuse> durations() {
         return Stream.of(
-                refused("a post timeout of nothing", ARGUMENT, "longer than nothing",
+                refused("a post timeout of nothing", ARGUMENT, "above zero",
                         s -> s.pair.endpoint.postTimeout(Duration.ZERO)),
-                refused("a negative post timeout", ARGUMENT, "longer than nothing",
-                        s -> s.pair.endpoint.postTimeout(LEAST)),
+                refused("a negative post timeout", ARGUMENT, "above zero", s -> s.pair.endpoint.postTimeout(LEAST)),
                 refused("wait for a negative time", TIME, "within -", s -> Waiting.YIELD.until(() -> false, LEAST)),
                 refused("spin for no time", TIME, "within 0 ms", s -> Waiting.SPIN.until(() -> false, Duration.ZERO)),
                 refused("wait for ever with a condition that fails", IllegalStateException.class, "no more",

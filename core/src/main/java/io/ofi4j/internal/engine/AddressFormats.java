@@ -7,7 +7,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The kinds of address: what is not of a provider's kind must not reach it, for it reads as many bytes as it expects. */
+/** Checks addresses before a provider gets them: it reads as many bytes as an address of its own format has. */
 public final class AddressFormats {
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
@@ -18,14 +18,11 @@ public final class AddressFormats {
     private static final int IPV6_OFFSET = 8;
     private static final int IPV6_LENGTH = 16;
 
-    private AddressFormats() {
-    }
-
-    /** @throws IllegalArgumentException if an address is none of that provider's */
+    /** Refuses an address that does not have the format of the provider. */
     public static void require(FabricInfo info, EndpointAddress address) {
         int format = info.addressFormat();
         if (address.format() != 0 && address.format() != format) {
-            throw new IllegalArgumentException("addresses of provider " + info.provider() + " are of kind "
+            throw new IllegalArgumentException("addresses of provider " + info.provider() + " have the format "
                     + info.addressFormatName() + ", not " + Attributes.addressFormatName(address.format())
                     + ": does the peer use the same provider and address family?");
         }
@@ -37,8 +34,8 @@ public final class AddressFormats {
         }
         if (isInternet(format) && family(bytes) != (length == SOCKADDR_IN_LENGTH ? AF_INET : AF_INET6)) {
             throw new IllegalArgumentException(
-                    "addresses of provider " + info.provider() + " are of kind " + info.addressFormatName() + ", and "
-                            + address + " is not: does the peer use the same provider and address family?");
+                    "addresses of provider " + info.provider() + " have the format " + info.addressFormatName()
+                            + ", and " + address + " is not: does the peer use the same provider and address family?");
         }
     }
 
@@ -53,8 +50,7 @@ public final class AddressFormats {
     }
 
     private static boolean isInternet(int format) {
-        return format == FabricConstants.FI_SOCKADDR_IN || format == FabricConstants.FI_SOCKADDR_IN6
-                || format == FabricConstants.FI_SOCKADDR;
+        return format >= FabricConstants.FI_SOCKADDR && format <= FabricConstants.FI_SOCKADDR_IN6;
     }
 
     private static short family(byte[] bytes) {
@@ -62,9 +58,9 @@ public final class AddressFormats {
     }
 
     /**
-     * Whether an address may be told to a provider together with others. Not text, whose lengths differ: shm takes back the
-     * address before the one that it refuses. Not what cannot be reached, a wildcard or port 0: after such a one, rxm knows
-     * those behind it only by halves, and ends the JVM when it looks for the rest.
+     * Whether an address may go to a provider in one call with others. Text may not: lengths differ, and shm takes back the
+     * address before the one that it refuses. An address that cannot be reached (a wildcard, port 0) may not: rxm half knows the
+     * addresses behind it, and ends the JVM when it looks them up.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
         if (info.addressFormat() == FabricConstants.FI_ADDR_STR) {

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Asks a provider which addresses names stand for. It is asked on a vector of its own that is closed again, because what is
- * found may be in the application's vector already, which must not be told an address twice.
+ * Resolves names with fi_av_insertsvc and fi_av_insertsym. It uses a scratch vector, because the application's own vector must
+ * not be given an address twice.
  */
 public final class AddressLookup {
     private static final int MAXIMUM_NAME_LENGTH = 63;
@@ -29,7 +29,6 @@ public final class AddressLookup {
     private final String node;
     private final String service;
 
-    /** @throws IllegalArgumentException if providers would read what is not there for such a name */
     public AddressLookup(Handle domain, FabricInfo info, String node, String service) {
         this.domain = domain;
         this.info = info;
@@ -43,12 +42,11 @@ public final class AddressLookup {
     private static String requireName(String name, String what) {
         if (!name.matches("[A-Za-z0-9._:%-]{1," + MAXIMUM_NAME_LENGTH + "}")) {
             throw new IllegalArgumentException("a " + what + " has letters, digits and .:%_-, at most "
-                    + MAXIMUM_NAME_LENGTH + ", unlike '" + name + "'");
+                    + MAXIMUM_NAME_LENGTH + ", not '" + name + "'");
         }
         return name;
     }
 
-    /** {@return the address of the one service} */
     public EndpointAddress one() {
         return onScratchVector(1,
                 vector -> List.of(addresses(vector, "fi_av_insertsvc", AvOps.fi_av_insertsvc(vector, node, service), 1)
@@ -56,7 +54,7 @@ public final class AddressLookup {
                 .getFirst();
     }
 
-    /** {@return the addresses of services at the next ports of the next nodes, node by node; empty where there is none} */
+    /** {@return the addresses of successive ports of successive nodes, node by node; empty where nothing was found} */
     public List<Optional<EndpointAddress>> symmetric(int nodes, int services) {
         requireRange(nodes, services);
         return onScratchVector(nodes * services, vector -> addresses(vector, "fi_av_insertsym",
@@ -74,16 +72,15 @@ public final class AddressLookup {
                     + ", not " + service + " and " + (services - 1) + " more");
         }
         if (!node.matches("[0-9.]+") && !node.contains(":")) { // libfabric would repeat the first name
-            throw new IllegalArgumentException("nodes in a row begin with an address in numbers, not with '" + node
-                    + "': insert names one by one");
+            throw new IllegalArgumentException(
+                    "successive nodes begin with a numeric address, not with '" + node + "': insert names one by one");
         }
     }
 
-    /** Does something with a vector of the provider's that is closed afterwards. */
     private <T> List<T> onScratchVector(int count, Function<Handle, List<T>> action) {
         int preferred = info.domain().addressVectorType();
         Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
-        Status.check(out.status(), "fi_av_open", provider());
+        Status.check(out.status(), "fi_av_open", info.provider());
         try {
             return action.apply(out.handle());
         } finally {
@@ -93,7 +90,7 @@ public final class AddressLookup {
 
     private List<Optional<EndpointAddress>> addresses(Handle vector, String call, AvOps.Inserted inserted, int count) {
         if (inserted.status() == -Errno.ENOSYS) {
-            throw new UnsupportedOperationException(call + " is not offered by the provider " + provider());
+            throw new UnsupportedOperationException(call + " is not offered by the provider " + info.provider());
         }
         if (inserted.status() <= 0) {
             throw unresolved(inserted.status());
@@ -101,11 +98,10 @@ public final class AddressLookup {
         List<Optional<EndpointAddress>> addresses = new ArrayList<>(count);
         boolean givesOneNumber = count > 1 && inserted.status() > 1 && !inserted.has(1);
         for (int i = 0; i < count; i++) {
-            if (givesOneNumber) { // sockets puts all numbers into the first place; but nothing else is in this vector
-                addresses.add(i < inserted.status() ? lookup(vector, i) : Optional.empty());
-            } else {
-                addresses.add(inserted.has(i) ? lookup(vector, inserted.addresses()[i]) : Optional.empty());
-            }
+            boolean isThere = givesOneNumber ? i < inserted.status() : inserted.has(i);
+            // sockets writes all numbers to the first place; but nothing else is in this vector
+            long address = givesOneNumber ? i : inserted.addresses()[i];
+            addresses.add(isThere ? lookup(vector, address) : Optional.empty());
         }
         return addresses;
     }
@@ -119,13 +115,10 @@ public final class AddressLookup {
 
     public FabricException unresolved(int status) {
         return new FabricException(
-                "provider " + provider() + " finds no address for node '" + node + "' and service '" + service + "'"
-                        + (status == 0 ? "" : " (status " + status + ")")
+                "provider " + info.provider() + " finds no address for node '" + node + "' and service '" + service
+                        + "'" + (status == 0 ? "" : " (status " + status + ")")
                         + ". Is the name known to this machine, and of the provider's address family?",
                 "fi_av_insertsvc", Errno.ENODATA);
     }
 
-    private String provider() {
-        return info.provider();
-    }
 }

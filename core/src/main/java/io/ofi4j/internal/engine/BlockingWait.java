@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Blocks threads until something is there, they are woken, or time is over. What is asked is asked inside a guard; what blocks,
- * blocks outside it, so that others go on meanwhile, and in slices, so that nobody misses an interrupt or the end.
+ * Blocks threads until a condition holds, a signal comes, or the deadline passes. The condition is checked inside a guard.
+ * Threads block outside it, so that others go on meanwhile, in slices of 10 ms, so that an interrupt is noticed.
  */
 public final class BlockingWait {
     private static final int SLICE_MILLIS = 10;
@@ -20,15 +20,15 @@ public final class BlockingWait {
     private static final int VIRTUAL_YIELDS = 100;
     private static final long VIRTUAL_PARK_NANOS = 200_000;
 
-    /** What blocks, for so many milliseconds at most; what it returns does not matter. */
+    /** A call that blocks for so many milliseconds at most; its result is ignored. */
     public interface Call {
         int block(int milliseconds);
     }
 
-    /** Null where there is nothing to block on. */
+    /** Null where threads spin instead. */
     private final WaitDescriptor descriptor;
     private final String operation;
-    /** Threads inside a system call; what is waited on lives until they have left. */
+    /** Threads inside a system call; the descriptor stays open until they have left. */
     private final AtomicInteger inside = new AtomicInteger();
     private int waiting;
     private int signals;
@@ -40,22 +40,18 @@ public final class BlockingWait {
     }
 
     /**
-     * Waits.
-     *
-     * @param found asks, inside the guard
-     * @param mayBlock whether a thread may block on the descriptor now; asked inside the guard, and to call {@link #enter} there
-     *        if so
-     * @return whether it was found; false where time is over or a signal came
+     * Waits until found, which is asked inside the guard, is true; false after the deadline or a signal. mayBlock says, inside
+     * the guard, whether a thread may block on the descriptor now; if so, it calls {@link #enter}.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
         Call call = descriptor == null ? null : milliseconds -> Descriptors.poll(milliseconds, descriptor.number);
         return until(found, mayBlock, call, deadline);
     }
 
-    /** As the other, where something else blocks than the descriptor; null where nothing does. */
+    /** As the other, with a call that blocks instead of the descriptor; null where threads spin. */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Call call, Duration deadline) {
         long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline); // the longest there is, where it is longer
+        long limit = Deadlines.nanos(deadline);
         int since = begin();
         if (since < 0) {
             return found.getAsBoolean();
@@ -104,12 +100,12 @@ public final class BlockingWait {
         }
     }
 
-    /** The calling thread is about to block: inside the guard. */
+    /** The calling thread is about to block. Called inside the guard. */
     public void enter() {
         inside.incrementAndGet();
     }
 
-    /** Waits for who is inside to leave; nobody enters any more. */
+    /** Waits until no thread is inside a system call. No further thread may enter. */
     public void awaitNobodyInside() {
         while (inside.get() > 0) {
             wake();
@@ -117,21 +113,21 @@ public final class BlockingWait {
         }
     }
 
-    /** Something is there, or over: whoever blocks looks again. */
+    /** Makes blocked threads check again. */
     public void wake() {
         if (descriptor != null) {
             descriptor.wake();
         }
     }
 
-    /** The provider must not be asked any more whether something is there. */
+    /** As {@link WaitDescriptor#deafen}. */
     public void deafen() {
         if (descriptor != null) {
             descriptor.deafen();
         }
     }
 
-    /** Ends the waits that are under way, or, where there is none, the next. */
+    /** Ends the waits in progress; if there is none, the next one. */
     public void signal() {
         synchronized (this) {
             if (waiting == 0) {
@@ -143,7 +139,7 @@ public final class BlockingWait {
         wake();
     }
 
-    /** How many signals there were, or -1 where one is for this wait. */
+    /** The number of signals so far, or -1 if a pending one ends this wait. */
     private synchronized int begin() {
         if (takeSignal()) {
             return -1;
@@ -152,7 +148,7 @@ public final class BlockingWait {
         return signals;
     }
 
-    /** Whether a signal came while nobody waited; it is for who asks. */
+    /** Whether a signal was pending. Clears it. */
     public synchronized boolean takeSignal() {
         boolean taken = signalPending;
         signalPending = false;
@@ -167,11 +163,11 @@ public final class BlockingWait {
         return signals != since;
     }
 
-    /** @throws IllegalStateException if there is none */
     public WaitDescriptor requireDescriptor(Object owner) {
         if (descriptor == null) {
-            throw new IllegalStateException(owner + " has no wait descriptor: open it with attributes that say"
-                    + " waitObject(WaitObject.FD), of a provider that offers it");
+            throw new IllegalStateException(
+                    owner + " has no wait descriptor: open it with waitObject(WaitObject.FD), of a provider"
+                            + " that offers it");
         }
         return descriptor;
     }

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.engine;
 
-/** The endpoints that are bound to a completion queue, which must be closed before it. */
+/** The endpoints that are bound to a completion queue; they close before it. */
 public final class BoundEndpoints {
     private final OpenChildren open = new OpenChildren();
     private int enabled;
@@ -13,7 +13,6 @@ public final class BoundEndpoints {
         enabled++;
     }
 
-    /** An enabled endpoint is about to be closed. */
     public synchronized void disabled() {
         enabled--;
     }
@@ -22,12 +21,10 @@ public final class BoundEndpoints {
         open.remove(endpoint);
     }
 
-    /** Whether libfabric knows of some. */
     public synchronized boolean areEnabled() {
         return enabled > 0;
     }
 
-    /** @throws IllegalStateException naming those that are open */
     public void requireNone(Object queue) {
         open.requireNone(queue);
     }

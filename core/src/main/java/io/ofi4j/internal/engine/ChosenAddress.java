@@ -12,11 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * The address that an endpoint shall have. The provider is told right before it is needed: sockets keeps the socket of a passive
- * endpoint that is closed without having listened, and tcp is left without one by an address that it cannot have.
+ * The address that the program chose for an endpoint. The provider is told just before it needs it: sockets leaks the socket of a
+ * passive endpoint that is closed before it listens, and tcp keeps none after an address that it cannot bind.
  */
 public final class ChosenAddress {
-    /** In the folder of shared memory, with what the provider itself takes for a name. */
+    /** The names that shm itself accepts for its file in shared memory. */
     private static final Pattern NAME = Pattern.compile("fi_(shm|ns)://[A-Za-z0-9_-][A-Za-z0-9._:-]{0,219}\0");
 
     private final FabricInfo info;
@@ -28,31 +28,25 @@ public final class ChosenAddress {
         this.isFixed = quirks.has(Fact.FIXED_ADDRESSES);
     }
 
-    /**
-     * @throws IllegalArgumentException if the address is none of the provider's
-     * @throws UnsupportedOperationException if the provider's endpoints have an address from the start, and take no other
-     */
+    /** Checks and keeps the address. */
     public void choose(EndpointAddress wanted) {
         AddressFormats.require(info, wanted);
-        if (isName() && !NAME.matcher(new String(wanted.toBytes(), StandardCharsets.US_ASCII)).matches()) {
+        if (info.addressFormat() == FabricConstants.FI_ADDR_STR
+                && !NAME.matcher(new String(wanted.toBytes(), StandardCharsets.US_ASCII)).matches()) {
             throw new IllegalArgumentException("an endpoint of the provider " + info.provider()
-                    + " is called what EndpointAddress.ofName gives, or what another was called");
+                    + " has a name from EndpointAddress.ofName, or the name of another endpoint");
         }
         if (isFixed) {
             throw new UnsupportedOperationException("endpoints of the provider " + info.provider()
-                    + " have an address from the start, and take no other: ask for it with FabricHints.source");
+                    + " have a fixed address: ask for one with FabricHints.source");
         }
         address = wanted;
     }
 
-    /** Tells the provider, where an address was chosen. */
+    /** fi_setname, if an address was chosen. */
     public void tell(Handle endpoint) {
         if (address != null) {
             Status.checkOffered(CmOps.fi_setname(endpoint, address.toBytes()), "fi_setname", info.provider());
         }
-    }
-
-    private boolean isName() {
-        return info.addressFormat() == FabricConstants.FI_ADDR_STR;
     }
 }

@@ -8,20 +8,16 @@ import java.util.Set;
 import java.util.function.IntSupplier;
 
 /**
- * Closes a parent's native children in order. Where the close of one was put off, what it uses is closed behind it. Any thread may call
- * this.
+ * Closes the native children of a parent in order. While the close of one is put off, later closes queue behind it. Any thread
+ * may call this.
  */
 public final class CloseOrder {
     private final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Deque<IntSupplier> waiting = new ArrayDeque<>();
-    /** Closes that were put off, and may happen now, on a thread that may use the object. */
+    /** Closes that were put off and may happen now, on a thread that may use the object. */
     private final Deque<Runnable> due = new ArrayDeque<>();
 
-    /**
-     * Closes something now, or behind what is held.
-     *
-     * @return the status; 0 where it is closed later
-     */
+    /** Closes now, or behind what is held: the status, or 0 if it is queued. */
     public int close(IntSupplier nativeClose) {
         runDue();
         synchronized (this) {
@@ -33,7 +29,7 @@ public final class CloseOrder {
         return nativeClose.getAsInt();
     }
 
-    /** The close of an object is put off. */
+    /** Puts off the close of an object. */
     public synchronized void hold(Object object) {
         held.add(object);
     }
@@ -42,7 +38,7 @@ public final class CloseOrder {
         return !held.isEmpty();
     }
 
-    /** An object that is held may be closed now: by {@link #runDue}. */
+    /** Lets {@link #runDue} close an object that is held. */
     public synchronized void due(Object object, Runnable nativeClose) {
         due.add(() -> {
             nativeClose.run();
@@ -50,7 +46,7 @@ public final class CloseOrder {
         });
     }
 
-    /** Closes what is due. The calling thread may use it. */
+    /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
         for (Runnable next = nextDue(); next != null; next = nextDue()) {
             next.run();
@@ -61,10 +57,10 @@ public final class CloseOrder {
         return due.poll();
     }
 
-    /** An object that was held is closed: so is what waits for it. */
+    /** Closes what waits for an object that is closed now. */
     public void release(Object object) {
         for (IntSupplier next = released(object); next != null; next = released(object)) {
-            next.getAsInt(); // nobody is there any more to tell of a failure
+            next.getAsInt(); // its caller has returned: a failure has no receiver
         }
     }
 

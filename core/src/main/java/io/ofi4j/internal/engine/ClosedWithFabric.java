@@ -5,7 +5,7 @@ import io.ofi4j.internal.ffi.Handle;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is closed in Java, but must stay in libfabric until its fabric is closed. */
+/** Passive endpoints and queues that are closed in Java and stay open in libfabric until their fabric is closed. */
 public final class ClosedWithFabric {
     private final List<Handle> passiveEndpoints = new ArrayList<>();
     private final List<Handle> queues = new ArrayList<>();
@@ -18,7 +18,6 @@ public final class ClosedWithFabric {
         queues.add(handle);
     }
 
-    /** Closes all, before the fabric. */
     public synchronized void close() {
         passiveEndpoints.forEach(FidOps::fi_close);
         queues.forEach(FidOps::fi_close);

@@ -6,9 +6,9 @@ import io.ofi4j.DetailedCompletionHandler;
 import io.ofi4j.internal.ffi.CqOps;
 import io.ofi4j.internal.os.Errno;
 
-/** Polls one completion queue: reads inside its guard, and hands what was read to handlers outside. */
+/** Polls one completion queue: reads inside its guard, and calls handlers outside. */
 public final class CompletionPoller extends CompletionReader {
-    /** Instead of how many: one completion, which is in no batch any more. */
+    /** Instead of a count: one completion, already taken out of the batch. */
     private static final int SINGLE = -2;
 
     private final ClosingRegions closingRegions;
@@ -22,13 +22,13 @@ public final class CompletionPoller extends CompletionReader {
         this.blocking = blocking;
     }
 
-    /** Reads completions that are there, as many as the limit says at most, and hands them to the handler; how many. */
+    /** Hands at most limit completions to the handler; the number of them. */
     public int poll(CompletionHandler handler, int limit) {
         if (undisturbed != Thread.currentThread() || handler instanceof DetailedCompletionHandler) {
             return pollInside(handler, limit);
         }
         long found = first.readPlain(limit);
-        if (found == -Errno.EAGAIN) { // as mostly
+        if (found == -Errno.EAGAIN) { // the usual case
             return 0;
         }
         long context;
@@ -41,7 +41,6 @@ public final class CompletionPoller extends CompletionReader {
         return 1;
     }
 
-    /** What an undisturbed poll has found. */
     private int handOut(CompletionHandler handler, int limit, long found) {
         int count = takePlain(first, limit, found);
         if (count == 0) {
@@ -51,7 +50,7 @@ public final class CompletionPoller extends CompletionReader {
         return deliver(handler, first, count);
     }
 
-    /** Polls where others may, or where there is more to look at. */
+    /** Polls a queue that threads share, or that has kept entries, errors or details. */
     private int pollInside(CompletionHandler handler, int limit) {
         CqOps batch = first;
         int count;
@@ -67,7 +66,7 @@ public final class CompletionPoller extends CompletionReader {
                 count = takeKept(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                if (found == 1 && contexts.isWanted(context = batch.context(0))) { // as mostly; the batch is free before the handler runs
+                if (found == 1 && contexts.isWanted(context = batch.context(0))) { // the usual case: the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
                     token = contexts.complete(context);
@@ -98,7 +97,7 @@ public final class CompletionPoller extends CompletionReader {
         return deliver(handler, batch, count);
     }
 
-    /** Hands out a batch, or the next error where the count says so; how many the handler was handed. */
+    /** Hands out a batch, or the next error if the count is {@link #ERROR}; the number of handler calls. */
     private int deliver(CompletionHandler handler, CqOps batch, int count) {
         return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
     }
@@ -157,7 +156,7 @@ public final class CompletionPoller extends CompletionReader {
         return 1;
     }
 
-    /** Regions that were closed with operations in flight go when the last of them is read. */
+    /** Finishes closed regions whose last operation was read. */
     public void finishIdleRegions() {
         if (closingRegions.isAny) {
             closingRegions.finishIdle();

@@ -16,31 +16,28 @@ import java.util.Arrays;
 import java.util.Queue;
 
 /**
- * Reads what one completion queue has, frees the operations' slots, and keeps what nobody has polled for yet. Used inside the
- * queue's guard.
+ * Reads one completion queue, frees the slots of operations, and keeps completions until they are polled. Used inside the queue's guard.
  */
 public class CompletionReader {
     public static final int BATCH = 64;
-    /** Instead of how many: an error comes next. */
+    /** Instead of a count: an error comes next. */
     public static final int ERROR = -1;
 
-    /** What polls hand out is read into this, tokens put in the place of contexts; contention needs more of them. */
+    /** The batch that polls read into, with tokens in the place of contexts; concurrent polls need further ones. */
     public final CqOps first;
-    /** Whether a poll must look at more than libfabric's queue: something is kept, or it must not be read. */
+    /** Whether a poll must look at more than libfabric's queue: something is kept, or the queue must not be read. */
     private boolean attention = true;
     /**
-     * Who may poll with no look at anything else: the owner, where nothing is locked, {@link #attention} is not needed, and nobody
-     * hands out what was read. Null where a poll must look.
+     * The thread that may poll without further checks: the owner, if nothing is locked, {@link #attention} is not needed and the
+     * first batch is free. Otherwise null.
      */
     public Thread undisturbed;
-    /** Whether endpoints start operations that give no entry when they go well: polls that find none may free regions. */
+    /** Whether operations may complete without an entry: then polls that find nothing finish closed regions, too. */
     public boolean selective;
-    /** How many operations were read as completed. */
     public long completed;
 
     public final ContextSlab contexts;
 
-    /** The guard's. */
     public final Thread unlocked;
     private final Parts parts;
     private final Handle handle;
@@ -49,24 +46,19 @@ public class CompletionReader {
     private final BoundEndpoints endpoints;
     private final QueueReceives dataReceives;
     private CqOps[] batches;
-    /** What is read while something else is done. */
+    /** For reads during other calls. */
     private final CqOps asideOps;
     private final CompletionRing kept = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /**
-     * Whether an endpoint was ever enabled. Before, there is nothing to read, and where queues are domains of their own the provider
-     * ends the process at the try: they are prepared when their first endpoint is enabled.
+     * Whether an endpoint was ever enabled. A queue is empty before. Reading it then would end the process where queues are
+     * domains of their own, because the first enable prepares them.
      */
     private boolean isReadable;
     private volatile boolean closed;
     private long failed;
     private long canceled;
 
-    /**
-     * What a queue reads with.
-     *
-     * @param queue the queue, for its name
-     */
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
             boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {
     }
@@ -104,18 +96,16 @@ public class CompletionReader {
         attend();
     }
 
-    /** Whether there may be something to read. */
     public boolean isReadable() {
         return isReadable;
     }
 
-    /** From now on there may be something to read. */
     public void readable() {
         isReadable = true;
         noteKept();
     }
 
-    /** How many completions and errors wait for a poll. */
+    /** The number of completions and errors that wait for a poll. */
     public int kept() {
         return kept.size() + errors.size();
     }
@@ -125,7 +115,7 @@ public class CompletionReader {
                 contexts.inFlight());
     }
 
-    /** A batch that nobody hands out: another thread, or the handler that polls, may be at the first. */
+    /** A batch that is free: another thread, or the handler that polls, may be using the first. */
     public CqOps idleBatch() {
         requireOpen();
         for (CqOps batch : batches) {
@@ -138,7 +128,7 @@ public class CompletionReader {
         return batches[batches.length - 1];
     }
 
-    /** Reads until there is something to hand out: how many, 0 where there is nothing more, or {@link #ERROR}. */
+    /** Reads until there is something to hand out: the number of entries, 0 if there are no more, or {@link #ERROR}. */
     public int read(CqOps batch, int limit, long alreadyFound) {
         long found = alreadyFound;
         int taken = take(batch, found);
@@ -155,7 +145,7 @@ public class CompletionReader {
         return read(batch, limit, found);
     }
 
-    /** Frees the slots of what a read found, keeps what somebody wants to know of, and puts its tokens in the place of contexts. */
+    /** Frees the slots of entries, replaces contexts by tokens, and drops silent entries. */
     private int take(CqOps batch, long count) {
         if (count <= 0) {
             return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
@@ -164,7 +154,7 @@ public class CompletionReader {
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
             long context = batch.context(entry);
-            boolean isWanted = contexts.isWanted(context); // as mostly
+            boolean isWanted = contexts.isWanted(context); // the usual case
             if (isWanted || !contexts.isSilent(context)) {
                 batch.copy(entry, wanted);
                 batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context));
@@ -180,12 +170,12 @@ public class CompletionReader {
         return errors.isEmpty() ? 0 : ERROR;
     }
 
-    /** What was kept comes before what is to be read: as {@link #read}. */
+    /** As {@link #read}, with kept entries first. */
     public int takeKept(CqOps batch, int limit) {
         int count = Math.min(Math.min(limit, BATCH), kept.size());
         for (int entry = 0; entry < count; entry++) {
-            batch.put(entry, kept.token(), kept.flags(), kept.length(), kept.data(), kept.buffer(), kept.tag(),
-                    kept.source());
+            batch.put(entry, kept.field(0), kept.field(1), kept.field(2), kept.field(3), kept.field(4), kept.field(5),
+                    kept.field(6));
             kept.remove();
         }
         noteKept();
@@ -198,7 +188,7 @@ public class CompletionReader {
         return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
     }
 
-    /** The error that comes next; null where another thread took it. */
+    /** The next error, or null if another thread took it. */
     public CompletionError takeError() {
         CompletionError error = errors.poll();
         noteKept();
@@ -215,40 +205,37 @@ public class CompletionReader {
         noteDisturbance();
     }
 
-    /** Where there is a lock, any thread may come here: what it notes is the same each time. */
+    /** With a lock, any thread may come here: the result is the same. */
     private void noteDisturbance() {
         undisturbed = attention || selective || first.isBusy() ? null : unlocked;
     }
 
-    /** Whether a poll cannot simply read into the first batch. */
     public boolean isDisturbed() {
         return attention || first.isBusy();
     }
 
-    /** Polls that find nothing may free regions from now on. */
+    /** As {@link #selective} says from now on. */
     public void dropSilent() {
         selective = true;
         noteDisturbance();
     }
 
-    /** Somebody begins to hand out what was read. */
     public void begin(CqOps batch) {
         batch.busy();
         noteDisturbance();
     }
 
-    /** What was read has been handed out. */
     public void end(CqOps batch) {
         batch.idle();
         noteDisturbance();
     }
 
-    /** Frees the slot of an operation that was begun here; its token. */
+    /** Frees the slot of an operation; its token. */
     private long complete(long context) {
         if (contexts.isInFlight(context)) {
             return contexts.complete(context);
         }
-        dataReceives.completed(context); // peers caused it
+        dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
     }
 
@@ -277,16 +264,15 @@ public class CompletionReader {
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
-    /** Keeps entries that a poll took and its handler did not. */
+    /** Keeps entries that the handler of a poll did not take. */
     public void keep(CqOps batch, int at, int end) {
         for (int entry = at; entry < end; entry++) {
-            kept.add(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
-                    batch.buffer(entry), batch.tag(entry), batch.source(entry));
+            kept.add(batch.context(entry), batch, entry);
         }
         attend();
     }
 
-    /** Completes an operation that has nothing to do. False where too much is kept already. */
+    /** Completes an operation of no bytes. False if too much is kept already. */
     public boolean keep(long token, long flags) {
         if (kept.size() >= contexts.capacity()) {
             return false;
@@ -302,7 +288,7 @@ public class CompletionReader {
         return isReadable && keepAside(asideOps.fi_cq_read(BATCH));
     }
 
-    /** As {@link #readAside}, after waiting for a moment. */
+    /** As {@link #readAside}, but waits up to 1 ms. */
     public boolean awaitAside() {
         return keepAside(asideOps.fi_cq_sread(BATCH, 1));
     }
@@ -321,15 +307,14 @@ public class CompletionReader {
             boolean isSilent = contexts.isSilent(context);
             long token = complete(context);
             if (!isSilent) {
-                kept.add(token, asideOps.flags(entry), asideOps.length(entry), asideOps.data(entry),
-                        asideOps.buffer(entry), asideOps.tag(entry), asideOps.source(entry));
+                kept.add(token, asideOps, entry);
                 attend();
             }
         }
         return true;
     }
 
-    /** What a closed endpoint has not completed is reported as canceled; how many operations that were. */
+    /** Reports what a closed endpoint has not completed as canceled; the number of those operations. */
     public int cancel(int endpoint, boolean isClosed) {
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {

@@ -1,6 +1,8 @@
 package io.ofi4j.internal.engine;
 
-/** Completions that were read while something else was done, in their order, until somebody polls for them. */
+import io.ofi4j.internal.ffi.CqOps;
+
+/** Completions that were read during other calls, in order, until a poll takes them. Grows as needed. */
 public final class CompletionRing {
     private static final int FIELDS = 7;
 
@@ -8,13 +10,18 @@ public final class CompletionRing {
     private int first;
     private int count;
 
-    /** @param capacity how many entries it holds before it grows */
     public CompletionRing(int capacity) {
         this.entries = new long[capacity * FIELDS];
     }
 
     public int size() {
         return count;
+    }
+
+    /** Adds an entry of a batch, with its token. */
+    public void add(long token, CqOps batch, int entry) {
+        add(token, batch.flags(entry), batch.length(entry), batch.data(entry), batch.buffer(entry), batch.tag(entry),
+                batch.source(entry));
     }
 
     public void add(long token, long flags, long length, long data, long buffer, long tag, long source) {
@@ -32,36 +39,11 @@ public final class CompletionRing {
         count++;
     }
 
-    /** The token of the oldest entry; there must be one, as for all that follows. */
-    public long token() {
-        return entries[first];
+    /** A field of the oldest entry, which must exist; they have the numbers 0 to 6, in the order of {@code add}. */
+    public long field(int number) {
+        return entries[first + number];
     }
 
-    public long flags() {
-        return entries[first + 1];
-    }
-
-    public long length() {
-        return entries[first + 2];
-    }
-
-    public long data() {
-        return entries[first + 3];
-    }
-
-    public long buffer() {
-        return entries[first + 4];
-    }
-
-    public long tag() {
-        return entries[first + 5];
-    }
-
-    public long source() {
-        return entries[first + 6];
-    }
-
-    /** Removes the oldest entry. */
     public void remove() {
         first = (first + FIELDS) % entries.length;
         count--;

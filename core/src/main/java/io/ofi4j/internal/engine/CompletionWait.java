@@ -34,7 +34,7 @@ public final class CompletionWait {
         this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
     }
 
-    /** Polls until it gives something, or time is over; what the last poll gave. */
+    /** Polls until the result is above 0 or the deadline passes; the last result. */
     public int until(IntSupplier poll, Duration deadline) {
         if (threshold > 1) {
             blocking.until(this::isThresholdReached, this::mayBlock, deadline);
@@ -50,7 +50,7 @@ public final class CompletionWait {
         blocking.signal();
     }
 
-    /** Something is there: whoever blocks looks again. */
+    /** Makes blocked threads poll again. */
     public void wake() {
         blocking.wake();
     }
@@ -92,7 +92,7 @@ public final class CompletionWait {
         }
     }
 
-    /** Whether nothing is there, so that what comes makes the descriptor readable. */
+    /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
     private boolean isQuiet(WaitDescriptor descriptor) {
         if (reader.kept() > 0) {
             return false;
@@ -109,15 +109,15 @@ public final class CompletionWait {
             return false;
         }
         Status.check(status, "fi_trywait", handle.provider());
-        if (reader.readAside()) { // not every provider looks
+        if (reader.readAside()) { // not every provider looks into its queue
             return false;
         }
         return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
     }
 
     /**
-     * An endpoint is about to be closed, inside the guard. What it has waited for may stay in the queue's wait object, where
-     * fi_trywait looks into it.
+     * An endpoint is about to be closed, inside the guard. On some providers it stays in the queue's wait object, which
+     * fi_trywait then follows.
      */
     public void closing() {
         if (goesStale) {
@@ -138,7 +138,7 @@ public final class CompletionWait {
         }
     }
 
-    /** Waits for who is inside to leave; the queue is closed to others. */
+    /** Waits until no thread blocks. The queue is closed to others. */
     public void awaitNobodyInside() {
         blocking.awaitNobodyInside();
     }

@@ -1,14 +1,11 @@
 package io.ofi4j.internal.engine;
 
-/** The private data of connection calls: providers do not all look at its length. */
+/** Checks the length of the private data of connection calls, which not all providers do. */
 public final class ConnectionData {
-    private ConnectionData() {
-    }
-
-    public static void require(byte[] data, int limit, Object who) {
+    public static void require(byte[] data, int limit, Object endpoint) {
         if (data.length > limit) {
-            throw new IllegalArgumentException(
-                    "the data of " + who + "'s connection calls has at most " + limit + " bytes, not " + data.length);
+            throw new IllegalArgumentException("the data of " + endpoint + "'s connection calls has at most " + limit
+                    + " bytes, not " + data.length);
         }
     }
 }

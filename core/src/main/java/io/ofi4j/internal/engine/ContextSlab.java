@@ -5,75 +5,71 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 
 /**
- * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and
- * for each the caller's token and who is concerned. An operation's context is an address in the slab, so that a completion
- * leads back with two comparisons.
+ * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and for each
+ * the token, the endpoint and the regions. The context of an operation is an address in the slab, so a completion leads back with
+ * two comparisons.
  *
- * <p>Plain numbers, not references, are stored per operation: no garbage-collection barrier runs on the data path.
- *
- * <p>Not thread-safe: the queue's guard serialises it.
+ * <p>Plain numbers are stored, not references: no garbage-collection barrier runs on the data path. Not thread-safe: the queue's
+ * guard serialises it.
  */
 public final class ContextSlab {
-    /** {@code sizeof(struct fi_context2)}, eight pointers: what providers write into. */
+    /** {@code sizeof(struct fi_context2)}. */
     public static final long CONTEXT_SIZE = 64;
-    /** Instead of a context: there is none. */
+    /** Instead of a context. */
     public static final long NONE = 0;
-    /** Set in an endpoint's number where nobody wants to know that its operation went well. */
+    /** Set in an endpoint's number: the success of the operation is not reported. */
     public static final long SILENT = 1L << 62;
-    /** Set in an endpoint's number where its operation is a read. */
+    /** Set in an endpoint's number: the operation is a read. */
     public static final long READ = 1L << 61;
-    /** Endpoints and regions have numbers from 1 to this one. */
+    /** The largest number of an endpoint or region; the smallest is 1. */
     public static final int LARGEST_NUMBER = (1 << 29) - 1;
-    /** How many regions beyond the first one operation may concern. */
+    /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
     private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
     private static final long LOWER = (1L << 32) - 1;
     private static final long UPPER = ~LOWER;
-    /** How many notes a slot has. */
+    /** The notes of a slot. */
     private static final int NOTES = 2;
     private static final int TOKEN = 0;
     /**
-     * The endpoint's number in the upper half and the region's in the lower; or {@link #FREE}, with what was free before this
-     * slot was.
+     * The endpoint's number in the upper half and the region's in the lower; in a free slot, {@link #FREE} and what {@link #free}
+     * was before.
      */
     private static final int OWNER = 1;
-    /** The sign: set in what stands for a free slot. */
+    /** The sign bit: marks a free slot. */
     private static final long FREE = Long.MIN_VALUE;
-    /** Instead of an owner: silent, of no endpoint and no region. */
+    /** Instead of an owner: silent, without endpoint and region. */
     private static final long ABANDONED = SILENT;
-    /** One more free slot. */
+    /** Adds one to the count of free slots. */
     private static final long ONE = 1L << 32;
-    /** Set in the lower half of an owner where the operation concerns further regions. */
+    /** Set in the lower half of an owner: the operation uses further regions. */
     private static final long SEVERAL = 0x8000_0000L;
 
     /** The context of the first slot, which is taken whenever it is free: with one operation in flight no list is kept. */
     private final long base;
     private final int slots;
     /**
-     * Each slot's token and owner. In an array, because an access to native memory is ten times as much work for the compiler,
-     * which leaves calls as they are in what has become too large.
+     * Token and owner of each slot. An array, because the compiler spends ten times the work on native memory, and stops inlining
+     * in methods that become too large.
      */
     private final long[] notes;
-    /** The further regions of operations on several, {@link #FURTHER} numbers a slot; made when first needed. */
+    /** Further regions, {@link #FURTHER} numbers a slot; allocated when first needed. */
     private int[] further;
-    /** Of the slots but the first, the one to be taken next in the lower half, how many are free in the upper, and {@link #FREE}. */
+    /** Of all slots but the first: the next one in the lower half, the number of free ones in the upper, and {@link #FREE}. */
     private long free;
-    /** How often there was no free slot for an operation. */
+    /** How often no slot was free. */
     private long timesFull;
 
-    /**
-     * @param memory where the slab comes from; it must live until no provider can write to it
-     * @param slots how many operations can be in flight
-     */
+    /** The memory must live until no provider can write to it. */
     public ContextSlab(Arena memory, int slots) {
         this.base = memory.allocate(slots * CONTEXT_SIZE, CONTEXT_SIZE).address();
         this.slots = slots;
         this.notes = new long[slots * NOTES];
         this.free = FREE | NO_SLOT & LOWER;
         for (int slot = slots - 1; slot >= 0; slot--) {
-            release(context(slot)); // the last freed goes first: few cache lines
+            release(context(slot)); // the last freed is taken first: few cache lines
         }
     }
 
@@ -82,7 +78,7 @@ public final class ContextSlab {
         return (long) number << 32;
     }
 
-    /** Takes a slot: its context, or {@link #NONE} where none is free. A region's number is at most {@link #LARGEST_NUMBER}. */
+    /** Takes a slot: its context, or {@link #NONE} if none is free. */
     public long acquire(long token, long endpoint, int region) {
         int slot = notes[OWNER] < 0 ? 0 : next();
         if (slot == NO_SLOT) {
@@ -103,7 +99,7 @@ public final class ContextSlab {
         return slot;
     }
 
-    /** Notes the further regions of an operation that was just begun on one: numbers, as many as are not 0. */
+    /** Notes the further regions of an operation that was just posted; 0 stands for none. */
     public void alsoConcerns(long context, int[] regions, int count) {
         if (count > FURTHER) {
             throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions");
@@ -117,7 +113,6 @@ public final class ContextSlab {
         notes[slot * NOTES + OWNER] |= SEVERAL;
     }
 
-    /** Frees the slot of a context that is in flight. */
     public void release(long context) {
         int slot = slot(context);
         if (slot == 0) {
@@ -128,33 +123,32 @@ public final class ContextSlab {
         }
     }
 
-    /** Whether a context is that of an operation in flight that somebody wants to know of. */
+    /** Whether a context belongs to an operation in flight whose success is reported. */
     public boolean isWanted(long context) {
         return isOurs(context) && Long.compareUnsigned(owner(slot(context)), SILENT) < 0;
     }
 
-    /** Whether a context is that of an operation in flight, and nobody wants to know that it went well. */
+    /** Whether a context belongs to an operation in flight whose success is not reported. */
     public boolean isSilent(long context) {
         return isOurs(context) && owner(slot(context)) >= SILENT;
     }
 
-    /** Whether a context is that of an operation in flight. */
+    /** Whether a context belongs to an operation in flight. */
     public boolean isInFlight(long context) {
         return isOurs(context) && owner(slot(context)) > 0;
     }
 
     private boolean isOurs(long context) {
-        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and a slot's begin
+        return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and the start of a slot
     }
 
-    /** Frees the slot of a context that is in flight; the token. */
+    /** Frees the slot of an operation in flight; its token. */
     public long complete(long context) {
         long token = token(context);
         release(context);
         return token;
     }
 
-    /** The token of a context that is in flight. */
     public long token(long context) {
         return notes[slot(context) * NOTES + TOKEN];
     }
@@ -184,12 +178,10 @@ public final class ContextSlab {
         return timesFull;
     }
 
-    /** How many operations an endpoint has in flight. */
     public int inFlightOfEndpoint(int endpoint) {
         return inFlightOfEndpoint(endpoint, 0);
     }
 
-    /** How many reads an endpoint has in flight. */
     public int readsInFlight(int endpoint) {
         return inFlightOfEndpoint(endpoint, READ);
     }
@@ -209,7 +201,6 @@ public final class ContextSlab {
         return owner > 0 && (owner & ~(SILENT | READ)) >>> 32 == endpoint;
     }
 
-    /** How many operations concern a region. */
     public int inFlightOfRegion(int region) {
         int count = 0;
         for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
@@ -230,12 +221,12 @@ public final class ContextSlab {
         return found;
     }
 
-    /** Frees the slots of an endpoint that is gone; their tokens. */
+    /** Frees the slots of a closed endpoint; their tokens. */
     public long[] releaseEndpoint(int endpoint) {
         return end(endpoint, this::release);
     }
 
-    /** As {@link #releaseEndpoint}, where operations may still complete: nobody wants to know of those any more. */
+    /** As {@link #releaseEndpoint}, where operations may still complete: those completions are dropped. */
     public long[] abandonEndpoint(int endpoint) {
         return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED);
     }
@@ -252,7 +243,7 @@ public final class ContextSlab {
         return Arrays.copyOf(tokens, count);
     }
 
-    /** Whether a context is that of an operation whose endpoint was closed before it has completed. */
+    /** Whether the endpoint of an operation was closed before it completed. */
     public boolean isAbandoned(long context) {
         return isOurs(context) && owner(slot(context)) == ABANDONED;
     }

@@ -5,18 +5,14 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Quirks;
 
 /**
- * How many receives an endpoint posts by itself for peers' writes with completion data: some where its provider demands them with the mode
- * FI_RX_CQ_DATA of fi_getinfo(3), and is connected, or is known to take them.
+ * The number of receives that an endpoint posts by itself for peers' writes with completion data: some if it is connected and its
+ * provider demands the mode FI_RX_CQ_DATA of fi_getinfo(3), or is known to consume receives.
  */
 public final class DataReceiveCount {
-    /** Of each endpoint. They have no buffer, and its queue must have room for all of them. */
+    /** For each endpoint. They have no buffer, and the queue must have room for all of them. */
     private static final int MOST = 64;
-
-    private DataReceiveCount() {
-    }
 
     /** Whether the provider demands receives that this library does not post. */
     public static boolean isLacking(FabricInfo info) {
@@ -33,7 +29,7 @@ public final class DataReceiveCount {
         return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;
     }
 
-    /** What an endpoint is opened with: providers reserve as many entries of its queue as it has receives. */
+    /** The info to open an endpoint with: providers reserve as many entries of its queue as it has receives. */
     public static InfoHandle reserved(FabricInfo info, InfoHandle handle) {
         int count = of(info);
         return count > 0 ? handle.withReceives(count) : handle;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import io.ofi4j.internal.os.Descriptors;
 
-/** Blocks on the wait descriptors of several objects, as an application's own loop would. */
+/** Blocks on the wait descriptors of several objects, as the event loop of an application would. */
 public final class DescriptorWait {
     private static final int SLICE_MILLIS = 100;
     private static final long NANOS_PER_MILLI = 1_000_000;

@@ -10,9 +10,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 
 /**
- * A fabric's domains, which change while nobody walks through them. The provider net of libfabric 1.x does that wherever an event queue
- * is opened, read or closed. Where a domain is half opened it calls what is not there yet, and ends the process; where one is half
- * closed, an event queue cannot be closed.
+ * Keeps the domains of a fabric unchanged while libfabric iterates over them. The net provider of libfabric 1.x does so when an
+ * event queue is opened, read or closed: it crashes on a half-opened domain, and cannot close the queue beside a half-closed one.
  */
 public final class DomainListLock {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -39,7 +38,7 @@ public final class DomainListLock {
         }
     }
 
-    /** For calls on event queues, one of which may wait, for a little. */
+    /** For calls on event queues, one of which may block for up to 10 ms. */
     public <T> T walk(Supplier<T> call) {
         lock.readLock().lock();
         try {

@@ -6,18 +6,17 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits for what an event queue's events change: in slices, so that others get at the queue and nobody misses an interrupt or the end. */
+/** Waits for a condition that events change, in slices, so that other threads use the queue and an interrupt is noticed. */
 public final class EventWait {
-    /** What is read. */
     public interface Source {
-        /** Reads events for so long at most, until the condition holds: whether it does. */
+        /** Reads events for so many milliseconds at most, until the condition holds; whether it does. */
         boolean pumpUntil(BooleanSupplier condition, int milliseconds);
 
         /** Makes progress on the other queues of the fabric. */
         void progressBeside();
     }
 
-    /** How long a thread is in native code at a stretch; others that need the queue wait as long. */
+    /** The longest time in native code at a stretch; other threads that need the queue wait as long. */
     private static final int SLICE_MILLIS = 10;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
@@ -27,13 +26,13 @@ public final class EventWait {
     private final boolean blocks;
     private long pause = SHORTEST_PAUSE_NANOS;
 
-    /** @param blocks whether a thread may wait inside the provider; otherwise it sleeps between two looks */
+    /** If blocks is false, a thread sleeps between two reads instead of waiting inside the provider. */
     public EventWait(Source queue, boolean blocks) {
         this.queue = queue;
         this.blocks = blocks && !Thread.currentThread().isVirtual();
     }
 
-    /** Whether the condition holds in time. */
+    /** Whether the condition holds before the deadline. */
     public boolean until(BooleanSupplier condition, Duration deadline) {
         Object recording = RECORDER.waiting();
         boolean happened = happens(condition, deadline);

@@ -12,28 +12,29 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** Maps part of a file into memory, in an arena of its own. */
+/** Part of a file in memory, in an arena of its own. */
 public record FileMapping(MemorySegment memory, Arena arena) {
-    /** Maps when it is asked to. */
     public interface Source {
         FileMapping map() throws IOException;
     }
 
     public static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
-        requireRegular(file);
+        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) { // to open a pipe may block
+            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
+        }
         try (FileChannel channel = mode == MapMode.READ_ONLY
                 ? FileChannel.open(file, StandardOpenOption.READ)
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long before = channel.size();
-            FileMapping mapping = of(channel, mode, offset, length); // which outlives the channel
+            FileMapping mapping = of(channel, mode, offset, length); // outlives the channel
             if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) {
                 return mapping;
             }
             mapping.arena.close();
-            channel.truncate(before); // if it has become longer
+            channel.truncate(before); // the mapping may have extended it
             throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
-                    + ": make some, or map it through a FileChannel, which takes a file as it is");
+                    + ": free some, or map a FileChannel, for which no room is reserved");
         }
     }
 
@@ -41,7 +42,7 @@ public record FileMapping(MemorySegment memory, Arena arena) {
         requireRange(offset, length);
         if (channel.getClass().getModule() != FileChannel.class.getModule()) {
             throw new IllegalArgumentException("the channel is a " + channel.getClass().getName()
-                    + ", which may map anything: open the file with FileChannel.open of the default file system");
+                    + ", whose mappings are not files in memory: use FileChannel.open of the default file system");
         }
         Arena arena = Arena.ofShared();
         try {
@@ -49,13 +50,6 @@ public record FileMapping(MemorySegment memory, Arena arena) {
         } catch (Throwable t) {
             arena.close();
             throw t;
-        }
-    }
-
-    /** Opening another one may wait for ever, as a pipe's does for its other end. */
-    private static void requireRegular(Path file) throws IOException {
-        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
-            throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
         }
     }
 

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What fi_getinfo(3) has found: an info with its native struct, and what is known of its provider. */
+/** A result of fi_getinfo(3): an info with its native struct and the quirks of its provider. */
 public final class FoundInfo implements FabricInfo {
     private final InfoHandle handle;
     private final Version runtime;
@@ -39,12 +39,11 @@ public final class FoundInfo implements FabricInfo {
         this.fabric = Attributes.fabric(handle);
     }
 
-    /** {@return an info as what it is: there are no others} */
+    /** {@return an info as the only implementation of its interface} */
     public static FoundInfo of(FabricInfo info) {
         return (FoundInfo) info;
     }
 
-    /** {@return its native struct} */
     public InfoHandle handle() {
         return handle;
     }
@@ -54,7 +53,6 @@ public final class FoundInfo implements FabricInfo {
         return new FoundInfo(other, runtime);
     }
 
-    /** {@return what quirks are chosen by} */
     public Provider identity() {
         return new Provider(provider(), runtime, endpoint.type(), domain.threading(), domain.dataProgress(),
                 domain.name(), handle.deviceVendor());

@@ -3,12 +3,9 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.FabricException;
 import io.ofi4j.internal.os.Errno;
 
-/** What an interrupt does to whoever waits in this library: the same everywhere. */
+/** Ends waits of interrupted threads. */
 public final class Interrupts {
-    private Interrupts() {
-    }
-
-    /** @throws FabricException with {@code EINTR} if the thread is interrupted; its status stays set */
+    /** Throws a FabricException with {@code EINTR} if the thread is interrupted; its status stays set. */
     public static void check(String operation) {
         if (Thread.currentThread().isInterrupted()) {
             throw new FabricException(operation + " was interrupted: thread '" + Thread.currentThread().getName()

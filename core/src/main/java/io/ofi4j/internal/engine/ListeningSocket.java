@@ -6,12 +6,9 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 
-/** The listening socket of a passive endpoint of providers whose passive endpoint must stay. */
+/** Closes the listening socket of a passive endpoint that itself must stay open in the provider. */
 public final class ListeningSocket {
-    private ListeningSocket() {
-    }
-
-    /** Closes it, and leaves the passive endpoint: an active endpoint takes the socket over, and is closed. */
+    /** Opens an active endpoint that takes the socket over, and closes that. */
     public static void close(DomainListLock domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
         Opened domain = domains.open(FoundInfo.of(info).handle());
         if (domain.status() != 0) {
@@ -20,7 +17,7 @@ public final class ListeningSocket {
         Opened endpoint = DomainOps.fi_endpoint(domain.handle(),
                 FoundInfo.of(info).handle().takingOver(passiveEndpoint));
         if (endpoint.status() == 0) {
-            FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer looks at the socket
+            FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer polls the socket
             FidOps.fi_close(endpoint.handle());
         }
         domains.close(domain.handle());

@@ -16,18 +16,16 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Finds out which of the hints nothing matches, by asking for one after the other. */
+/** Finds the hint that nothing matches, by asking for one more at a time. */
 public final class MismatchReport {
     private final Function<FabricHints, List<FabricInfo>> find;
     private final Object libfabric;
     private final FabricHints hints;
     private final String who;
-    /** What was asked for last. */
     private FabricHints asked = FabricHints.any().threading(ThreadingModel.UNSPECIFIED);
-    /** What matched before that. */
+    /** What matched the hints before the last. */
     private List<FabricInfo> there;
 
-    /** @param libfabric for its name */
     public MismatchReport(Object libfabric, Function<FabricHints, List<FabricInfo>> find, FabricHints hints) {
         this.find = find;
         this.libfabric = libfabric;
@@ -45,7 +43,7 @@ public final class MismatchReport {
                         + ". Ask for less, or list what there is with Libfabric.providers().");
     }
 
-    /** Asks for one thing more: what to say where nothing matches any more. */
+    /** Adds a hint; the sentence if nothing matches any more. */
     private Optional<String> ask(FabricHints more, Supplier<String> sentence) {
         asked = more;
         List<FabricInfo> found = find.apply(more);
@@ -89,14 +87,14 @@ public final class MismatchReport {
         lacking.removeAll(offered);
         return (lacking.isEmpty()
                 ? "The capabilities " + hints.capabilities() + " together"
-                : "Of capabilities, " + lacking) + " cannot be had of " + who + " with endpoint type "
+                : "The capabilities " + lacking) + " are not offered by " + who + " with endpoint type "
                 + hints.endpointType() + "; it has " + offered + ".";
     }
 
     private Optional<String> operationFlags() {
         return ask(asked.operationFlags(hints.operationFlags().toArray(OperationFlag[]::new)),
                 () -> "Operations that have the flags " + hints.operationFlags() + " by default are not offered by "
-                        + who + "; ask for others, or say them of single operations.");
+                        + who + "; ask for others, or set them on single operations.");
     }
 
     private Optional<String> threading() {

@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What is open below an object and must be closed before it. */
+/** The open children of an object, which must be closed before it. */
 public final class OpenChildren {
     private final Set<Object> open = new LinkedHashSet<>();
     private final boolean owned;
@@ -18,7 +18,7 @@ public final class OpenChildren {
         this.owned = owned;
     }
 
-    /** Those that an object has opened: each is somebody's leak if it is not closed. */
+    /** Children that the program opened: each is a leak if it is not closed. */
     public static OpenChildren owned() {
         return new OpenChildren(true);
     }
@@ -41,7 +41,6 @@ public final class OpenChildren {
         return open.isEmpty();
     }
 
-    /** @throws IllegalStateException naming what is open */
     public synchronized void requireNone(Object parent) {
         if (!open.isEmpty()) {
             throw new IllegalStateException("close these before " + parent + ": "

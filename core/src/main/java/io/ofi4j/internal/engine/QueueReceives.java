@@ -14,14 +14,13 @@ public final class QueueReceives {
     private final List<Posted> all = new ArrayList<>();
     private int posted;
 
-    /** Posts those of an endpoint that was just enabled. */
+    /** Posts the receives of an endpoint that was just enabled. */
     public void post(Object endpoint, Handle handle, int count, boolean critical) {
         Arena memory = Arena.ofShared();
         all.add(new Posted(endpoint, new ReceivePool(memory, handle, count, critical), count, memory));
         posted += count;
     }
 
-    /** @throws IllegalStateException if a queue has too little room for the receives of another endpoint */
     public void requireRoom(Object queue, int size, Object endpoint, int count) {
         if (posted + count > size) {
             throw new IllegalStateException(queue + " has room for " + size + " receives, and " + posted
@@ -30,28 +29,28 @@ public final class QueueReceives {
         }
     }
 
-    /** Whether a completion is of one of them. */
     public boolean own(long context) {
-        for (int i = 0; i < all.size(); i++) {
-            if (all.get(i).receives.owns(context)) {
-                return true;
-            }
-        }
-        return false;
+        return find(context) != null;
     }
 
-    /** Posts one again, if the completion is of one of them. */
+    /** Posts a receive again that has completed. */
     public void completed(long context) {
-        for (int i = 0; i < all.size(); i++) {
-            ReceivePool receives = all.get(i).receives;
-            if (receives.owns(context)) {
-                receives.completed(context);
-                return;
-            }
+        ReceivePool receives = find(context);
+        if (receives != null) {
+            receives.completed(context);
         }
     }
 
-    /** Frees those of an endpoint that is closed, whose completions were all read. */
+    private ReceivePool find(long context) {
+        for (int i = 0; i < all.size(); i++) { // no iterator: this is on the data path
+            if (all.get(i).receives.owns(context)) {
+                return all.get(i).receives;
+            }
+        }
+        return null;
+    }
+
+    /** Frees the receives of a closed endpoint, whose completions were all read. */
     public void forget(Object endpoint) {
         for (int i = all.size() - 1; i >= 0; i--) {
             if (all.get(i).endpoint == endpoint) {

@@ -19,43 +19,41 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Closed regions of a domain that peers may still be reading and writing. A provider in software checks the key when a transfer
- * begins and copies later. Memory that is unmapped in between ends the process, or is somebody else's by then.
+ * Closed regions of a domain that peers may still access. A provider in software checks the key when a transfer begins and copies
+ * later. If the memory is unmapped in between, the process ends, or other memory is overwritten.
  *
- * <p>The pages of such a region go back to the system at once. Its addresses stay mapped in the quarantine, first in, first out,
- * until they are more than {@link #MOST_BYTES} or {@link #MOST_REGIONS}, or the domain's last endpoint is closed. Some providers also
- * use their own object of the region during a transfer; it is closed when the region leaves the quarantine, before the memory goes.
+ * <p>The pages of such a region are freed at once. Its addresses stay mapped in the quarantine, first in, first out, up to {@link
+ * #MOST_BYTES} and {@link #MOST_REGIONS}, or until the domain's last endpoint is closed. Some providers also use their object of
+ * the region during a transfer; it is closed when the region leaves the quarantine, before the memory is freed.
  *
- * <p>JDK code may be using the memory of a region that is closed: a channel writes it, say. An arena cannot be closed then. It is
- * closed later: with the next progress on the domain, or the next region that is closed. Any thread may call. What fails late is
- * kept for the domain's close.
+ * <p>An arena whose memory JDK code is using (a channel that writes it, say) cannot be closed. It is closed later, with the next
+ * progress on the domain or the next close of a region. Any thread may call. Late failures are kept for the domain's close.
  */
 public final class RegionQuarantine {
     private static final long REMOTE = FabricConstants.FI_REMOTE_READ | FabricConstants.FI_REMOTE_WRITE;
-    /** Of address space. One region that is larger is kept alone. */
+    /** Of address space. A single larger region is kept alone. */
     public static final long MOST_BYTES = 1L << 30;
     public static final int MOST_REGIONS = 4096;
 
-    /** Of domains that are closed: arenas that are still in use. */
+    /** Arenas of closed domains that are still in use. */
     private static final Queue<Arena> OF_CLOSED_DOMAINS = new ConcurrentLinkedQueue<>();
 
     private final boolean keepsMemory;
     private final boolean closesLate;
     private final Deque<Closed> quarantine = new ArrayDeque<>();
-    /** In use by JDK code. */
+    /** Arenas in use by JDK code. */
     private final List<Arena> held = new ArrayList<>();
     private long bytes;
     private int endpoints;
     private FabricException failure;
 
-    /** What is left of a region. */
     private static final class Closed {
         private final long address;
-        /** Not closed yet by the provider; or null. */
+        /** Still open in the provider; or null. */
         private Handle object;
-        /** Of the memory; 0 if it is the caller's, or not here yet. */
+        /** Bytes of memory; 0 if it is the caller's, or not here yet. */
         private long length;
-        /** Of a file's mapping, or null. */
+        /** Of a mapped file, or null. */
         private Arena file;
 
         private Closed(long address) {
@@ -64,15 +62,15 @@ public final class RegionQuarantine {
     }
 
     /**
-     * @param keepsMemory whether the provider may go on with transfers after it has closed their region
-     * @param closesLate whether the provider then needs its own object of the region; never without the other
+     * keepsMemory: the provider may continue transfers after it has closed the region. closesLate: it then needs its own object
+     * of the region, too; never without the other.
      */
     public RegionQuarantine(boolean keepsMemory, boolean closesLate) {
         this.keepsMemory = keepsMemory;
         this.closesLate = closesLate;
     }
 
-    /** {@return zeroed memory that begins with a page} It comes here when the arena is closed. */
+    /** {@return zeroed memory at a page boundary} It comes here when the arena is closed. */
     public MemorySegment allocate(long length, Arena arena, long accessBits) {
         boolean kept = isKept(accessBits);
         if (!kept && length < NativeMemory.HUGE_PAGE) {
@@ -97,11 +95,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /**
-     * Deregisters a region, now or later; fi_close.
-     *
-     * @return the provider's status; 0 if it is done later
-     */
+    /** fi_close of a region, now or later: the status, or 0 if later. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
         if (!closesLate || endpoints == 0 || !isKept(accessBits)) {
             return FidOps.fi_close(region);
@@ -113,7 +107,7 @@ public final class RegionQuarantine {
         return 0;
     }
 
-    /** Deregisters a closed region that has this key, which another is to have. */
+    /** Deregisters a closed region whose key another region is to have. */
     public synchronized void freeKey(long key) {
         if (!closesLate) {
             return;
@@ -125,7 +119,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Closes the arena of a file's mapping, now or later. The file is let go at once. */
+    /** Closes the arena of a mapped file, now or later. The file is unmapped at once. */
     public synchronized void freeFile(Arena arena, MemorySegment mapping, long accessBits) {
         if (endpoints == 0 || !isKept(accessBits)) {
             free(arena);
@@ -135,7 +129,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Closes an arena, now or when no JDK code uses its memory any more. */
+    /** Closes an arena, now or when JDK code no longer uses its memory. */
     public synchronized void free(Arena arena) {
         if (!isClosed(arena)) {
             held.add(arena);
@@ -159,7 +153,7 @@ public final class RegionQuarantine {
         limit();
     }
 
-    /** What waits for this memory, so that both leave together; or a new one. */
+    /** The entry of the region whose memory this is, so that both leave together; or a new one. */
     private Closed ofMemory(long address) {
         Iterator<Closed> latestFirst = quarantine.descendingIterator();
         while (closesLate && latestFirst.hasNext()) {
@@ -181,7 +175,7 @@ public final class RegionQuarantine {
 
     private void leave(Closed closed) {
         bytes -= closed.length;
-        if (!close(closed)) { // memory that may still be registered is better lost than freed
+        if (!close(closed)) { // still registered: leak the memory
             return;
         }
         if (closed.file != null) {
@@ -191,7 +185,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Whether the provider has closed its object. */
+    /** Whether the provider's object is closed. */
     private boolean close(Closed closed) {
         if (closed.object == null) {
             return true;
@@ -205,7 +199,7 @@ public final class RegionQuarantine {
         return true;
     }
 
-    /** A region could not be deregistered, in a call that is about something else. */
+    /** Notes that a region could not be deregistered, during another call. */
     public synchronized void failed(int status, String provider) {
         FabricException late = Status.exception(status, "fi_close(memory region)", provider);
         if (failure == null) {
@@ -217,7 +211,7 @@ public final class RegionQuarantine {
         endpoints++;
     }
 
-    /** With the last one, everything leaves the quarantine. */
+    /** Empties the quarantine with the last one. */
     public synchronized void endpointClosed() {
         endpoints--;
         while (endpoints == 0 && !quarantine.isEmpty()) {
@@ -225,7 +219,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Frees memory that JDK code does not use any more. */
+    /** Frees memory that JDK code no longer uses. */
     public void freeHeld() {
         List<Arena> again;
         synchronized (this) {
@@ -241,12 +235,11 @@ public final class RegionQuarantine {
         }
     }
 
-    /** Whether there is memory that JDK code was using. */
     public synchronized boolean isHeld() {
         return !held.isEmpty();
     }
 
-    /** The domain has no endpoint any more, and is closed. Memory in use is freed when a region of another domain is closed. */
+    /** The domain has no endpoint any more. Memory in use is freed when a region of another domain is closed. */
     public void close() {
         freeHeld();
         synchronized (this) {
@@ -255,7 +248,7 @@ public final class RegionQuarantine {
         }
     }
 
-    /** @throws FabricException the first one of {@link #failed} */
+    /** Throws the first failure of {@link #failed}. */
     public synchronized void checkLate() {
         if (failure != null) {
             throw failure;

@@ -3,15 +3,12 @@ package io.ofi4j.internal.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/**
- * Enforces a threading model around a few nanoseconds of work: either the caller must be the owner thread, or one caller
- * at a time gets in, or both.
- */
+/** Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. */
 public final class ThreadGuard {
     private static final VarHandle HELD;
     private static final VarHandle NEXT;
     private static final int SPINS = 100;
-    /** How long a thread lets others get in before it; then they wait for it. */
+    /** After this wait a thread goes before others. */
     private static final long PATIENCE_NANOS = 1_000_000;
 
     static {
@@ -24,12 +21,12 @@ public final class ThreadGuard {
     }
 
     private final Thread owner;
-    /** The owner, where it needs no lock. */
+    /** The owner, if it needs no lock. */
     private final Thread unlocked;
     private final boolean exclusive;
     private final String model;
     private int held;
-    /** Who has waited for long, and gets in before others: they could come again and again, and keep it out for seconds. */
+    /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
     private ThreadGuard(Thread owner, boolean exclusive, String model) {
@@ -49,12 +46,11 @@ public final class ThreadGuard {
         return new ThreadGuard(Thread.currentThread(), false, model);
     }
 
-    /** The current thread only, and {@link #enterAsAnyone} for others who must look inside. */
+    /** The current thread only, and {@link #enterAsAnyone} for other threads. */
     public static ThreadGuard ownedExclusive(String model) {
         return new ThreadGuard(Thread.currentThread(), true, model);
     }
 
-    /** @throws WrongThreadException if the model names an owner and this is another thread */
     public void enter() {
         enter(this, unlocked);
     }
@@ -72,7 +68,7 @@ public final class ThreadGuard {
         }
     }
 
-    /** Enters from a thread that need not be the owner, where the model allows that; otherwise as {@link #enter}. */
+    /** Enters from any thread, if the model has a lock; otherwise as {@link #enter}. */
     public void enterAsAnyone() {
         if (exclusive) {
             enterAlone();
@@ -81,17 +77,14 @@ public final class ThreadGuard {
         }
     }
 
-    /** Whether {@link #enter} would let a thread in. */
     public boolean admits(Thread thread) {
         return owner == null || owner == thread;
     }
 
-    /** Whether the same threads may enter both. */
     public boolean sharesOwnerWith(ThreadGuard other) {
         return owner == other.owner;
     }
 
-    /** Whether {@link #enterAsAnyone} would let a thread in. */
     public boolean admitsAnyone(Thread thread) {
         return exclusive || admits(thread);
     }
@@ -102,31 +95,29 @@ public final class ThreadGuard {
         }
     }
 
-    /** The thread that need not enter; null where every thread must. For those who keep it where they have it at hand. */
+    /** The thread that need not enter, or null. Callers keep it in a field. */
     public Thread unlocked() {
         return unlocked;
     }
 
     /**
-     * As {@link #enter()}, without a look at the guard where nothing is locked; whether there is something to {@link #exit(Guard,
-     * boolean) exit}. In a local variable it tells the compiler which way out belongs to which way in.
+     * As {@link #enter()}, with one comparison where nothing is locked; whether to {@link #exit(ThreadGuard, boolean) exit}. In a
+     * local variable the result tells the compiler which exit belongs to which enter.
      */
     public static boolean enter(ThreadGuard guard, Thread unlocked) {
-        if (unlocked == Thread.currentThread()) { // one comparison where nothing is locked
+        if (unlocked == Thread.currentThread()) {
             return false;
         }
         guard.enterOtherwise();
         return true;
     }
 
-    /** As {@link #exit()}, where there is something to exit. */
     public static void exit(ThreadGuard guard, boolean entered) {
         if (entered) {
             guard.exit();
         }
     }
 
-    /** The owner check alone. */
     public void checkThread() {
         if (owner != null && owner != Thread.currentThread()) {
             throw wrongThread();

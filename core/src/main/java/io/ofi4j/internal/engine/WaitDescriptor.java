@@ -9,8 +9,8 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 
 /**
- * A file descriptor that is readable while a provider's is, or after a call of {@link #wake}: not every provider's can be made
- * readable from outside and be quiet again, and completions that this library keeps are nothing that a provider knows of.
+ * A file descriptor that is readable while the provider's is, or after {@link #wake}. Not every provider's descriptor can be made
+ * readable from outside, and a provider does not know of completions that this library keeps.
  */
 public final class WaitDescriptor {
     private static final int TICK_NANOS = 1_000_000;
@@ -40,25 +40,16 @@ public final class WaitDescriptor {
         return descriptor;
     }
 
-    /**
-     * {@return the descriptor of what was opened, or null where it has none}
-     *
-     * @throws UnsupportedOperationException if one was asked for
-     */
+    /** {@return the descriptor of an object, or null if it has none and none was asked for} */
     public static WaitDescriptor open(Handle opened, WaitObject asked) {
         boolean wanted = asked == WaitObject.FD || asked == WaitObject.UNSPECIFIED && hasDescriptor(opened);
-        WaitDescriptor found = wanted ? openIfOffered(opened) : null;
-        if (found == null && asked == WaitObject.FD) {
+        FidOps.Control got = wanted ? FidOps.fi_control(opened, FabricConstants.FI_GETWAIT) : null;
+        boolean isOffered = got != null && got.status() == 0;
+        if (!isOffered && asked == WaitObject.FD) {
             throw new UnsupportedOperationException("a wait descriptor is not offered by the provider "
                     + opened.provider() + ": ask for WaitObject.UNSPECIFIED or NONE");
         }
-        return found;
-    }
-
-    /** {@return the descriptor of what was opened with one, or null where the provider does not give it} */
-    private static WaitDescriptor openIfOffered(Handle opened) {
-        FidOps.Control got = FidOps.fi_control(opened, FabricConstants.FI_GETWAIT);
-        return got.status() == 0 ? new WaitDescriptor(got.value()) : null;
+        return isOffered ? new WaitDescriptor(got.value()) : null;
     }
 
     private static boolean hasDescriptor(Handle opened) {
@@ -66,7 +57,6 @@ public final class WaitDescriptor {
         return chosen.status() == 0 && chosen.value() == WaitObject.FD.value();
     }
 
-    /** Whether the provider's own is readable. */
     public boolean isProviderReady() {
         return Descriptors.poll(0, provider) > 0;
     }
@@ -82,7 +72,7 @@ public final class WaitDescriptor {
         if (closed) {
             return;
         }
-        if (!isDeaf || timer != NONE) { // without a timer it stays readable, lest anybody sleeps on
+        if (!isDeaf || timer != NONE) { // without a timer it stays readable: nobody may block
             Descriptors.reset(event);
         }
         if (timer != NONE) {
@@ -91,8 +81,8 @@ public final class WaitDescriptor {
     }
 
     /**
-     * The provider must not be asked any more, nor its descriptor be waited for: from now on this one is readable a thousand
-     * times a second, so that who blocks looks again.
+     * Stops polling the provider and its descriptor. From now on this one is readable every millisecond, so that blocked threads
+     * check again.
      */
     public synchronized void deafen() {
         if (closed || isDeaf) {

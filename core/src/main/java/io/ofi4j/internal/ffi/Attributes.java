@@ -21,20 +21,17 @@ import java.lang.foreign.MemorySegment;
 
 /** Copies the attribute structs of an {@code fi_info} into values. */
 public final class Attributes {
-    private Attributes() {
-    }
-
-    /** A size_t as a long: SIZE_MAX, which stands for no limit, as the largest there is. */
+    /** A size_t as a long; SIZE_MAX, no limit, as Long.MAX_VALUE. */
     private static long size(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
     }
 
-    /** The name of an address format, without its prefix. */
+    /** An address format without its prefix. */
     public static String addressFormatName(int format) {
         return FabricCalls.fi_tostr(format, fabric_h.FI_TYPE_ADDR_FORMAT()).replaceFirst("^FI_", "");
     }
 
-    /** The name of a wire protocol, without its prefix. */
+    /** A wire protocol without its prefix. */
     public static String protocolName(int protocol) {
         return FabricCalls.fi_tostr(protocol, fabric_h.FI_TYPE_PROTOCOL()).replaceFirst("^FI_PROTO_", "");
     }

@@ -12,39 +12,33 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** {@code struct fi_ops_av}: what an address vector does. */
+/** {@code struct fi_ops_av}. */
 public final class AvOps {
     private static final long OPS = fid_av.ops$offset();
-    /** No provider's address is longer; reading past the caller's bytes stays inside zeroed memory of ours. */
+    /** No provider's address is longer; a provider that reads past the caller's bytes stays inside zeroed memory. */
     private static final int ROOM = 1024;
 
-    private AvOps() {
-    }
-
     /**
-     * What an insertion gave: how many were inserted by the provider's count, or an error negated, and the outcome of each.
-     *
-     * @param addresses the fi_addr_t of each, or FI_ADDR_NOTAVAIL
-     * @param errors the error number of each, where the provider tells
+     * The result of an insertion: the provider's count or a negated error, and per address its fi_addr_t (or FI_ADDR_NOTAVAIL)
+     * and its errno, if the provider reports that.
      */
     public record Inserted(int status, long[] addresses, int[] errors) {
-        /** Whether that address is in the vector: some providers count wrongly, some give no number. */
+        /** Whether an address was inserted: some providers count wrongly, some give no number. */
         public boolean has(int index) {
             return status > 0 && addresses[index] != FabricConstants.FI_ADDR_NOTAVAIL && errors[index] == 0;
         }
 
-        /** The error number of an address that was not inserted. */
+        /** The errno of an address that was not inserted. */
         public int error(int index) {
             return status < 0 ? -status : errors[index] > 0 ? errors[index] : Errno.EADDRNOTAVAIL;
         }
     }
 
-    /** One of the three insertions. */
     private interface Call {
         int insert(MemorySegment addresses, long flags, MemorySegment errors);
     }
 
-    /** fi_av_insert of addresses that all have the same length. */
+    /** fi_av_insert. The addresses must have the same length. */
     public static Inserted fi_av_insert(Handle vector, List<byte[]> addresses) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insert$offset(), "fi_av_insert");
         try (Arena arena = Arena.ofConfined()) {
@@ -58,7 +52,7 @@ public final class AvOps {
         }
     }
 
-    /** fi_av_insertsvc; may ask a name server. */
+    /** May ask a name server. */
     public static Inserted fi_av_insertsvc(Handle vector, String node, String service) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insertsvc$offset(), "fi_av_insertsvc");
         try (Arena arena = Arena.ofConfined()) {
@@ -69,7 +63,6 @@ public final class AvOps {
         }
     }
 
-    /** fi_av_insertsym. */
     public static Inserted fi_av_insertsym(Handle vector, String node, int nodes, String service, int services) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insertsym$offset(), "fi_av_insertsym");
         try (Arena arena = Arena.ofConfined()) {
@@ -80,7 +73,7 @@ public final class AvOps {
         }
     }
 
-    /** Asks for the error of each address, and for less where the provider does not tell. */
+    /** Asks for the error of each address (FI_SYNC_ERR), and without if the provider refuses that. */
     private static Inserted insert(Arena arena, int count, Call call) {
         MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
         MemorySegment errors = arena.allocate(JAVA_INT, count);
@@ -100,11 +93,11 @@ public final class AvOps {
         }
     }
 
-    /** What fi_av_lookup gave: its status, and the address where the status is 0. */
+    /** The status, and the address if it is 0. */
     public record Found(int status, byte[] address) {
     }
 
-    /** fi_av_lookup of an address that is in the vector: providers do not check. */
+    /** The address must be in the vector: providers do not check. */
     public static Found fi_av_lookup(Handle vector, long address) {
         MemorySegment function = vector.require(OPS, fi_ops_av.lookup$offset(), "fi_av_lookup");
         try (Arena arena = Arena.ofConfined()) {
@@ -119,15 +112,12 @@ public final class AvOps {
         }
     }
 
-    /** fi_av_straddr: an address as text. */
     public static String fi_av_straddr(Handle vector, byte[] address) {
         MemorySegment function = vector.require(OPS, fi_ops_av.straddr$offset(), "fi_av_straddr");
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
-            MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
             MemorySegment text = arena.allocate(ROOM);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM - 1L);
-            fi_ops_av.straddr.invoke(function, vector.pointer(), name, text, length);
+            fi_ops_av.straddr.invoke(function, vector.pointer(), CmOps.name(arena, address), text, length);
             return text.getString(0);
         }
     }

@@ -8,16 +8,12 @@ import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_cm}: names and connections. */
+/** {@code struct fi_ops_cm}: names and connections. Active and passive endpoints begin alike. */
 public final class CmOps {
     private static final int ROOM = 1024;
-    /** Active and passive endpoints begin alike. */
     private static final long OPS = fid_ep.cm$offset();
 
-    private CmOps() {
-    }
-
-    /** What fi_getname gave: its status, and the address where the status is 0. */
+    /** The status, and the address if it is 0. */
     public record Name(int status, byte[] address) {
     }
 
@@ -25,7 +21,7 @@ public final class CmOps {
         return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));
     }
 
-    /** @param address one of the kind that the endpoint was opened for */
+    /** The address must have the endpoint's format. */
     public static int fi_setname(Handle endpoint, byte[] address) {
         MemorySegment function = endpoint.require(OPS, fi_ops_cm.setname$offset(), "fi_setname");
         try (Arena arena = Arena.ofConfined()) {
@@ -37,7 +33,6 @@ public final class CmOps {
         return name(endpoint, endpoint.require(OPS, fi_ops_cm.getpeer$offset(), "fi_getpeer"));
     }
 
-    /** Both calls are of one shape. */
     private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(ROOM, Long.BYTES);
@@ -70,7 +65,7 @@ public final class CmOps {
         }
     }
 
-    /** @param request what the info of a connection request names; it is gone afterwards */
+    /** Consumes the request, the handle of its info. */
     public static int fi_reject(Handle passiveEndpoint, long request, byte[] data) {
         MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.reject$offset(), "fi_reject");
         try (Arena arena = Arena.ofConfined()) {
@@ -84,8 +79,8 @@ public final class CmOps {
         return fi_ops_cm.shutdown.invoke(function, endpoint.pointer(), 0);
     }
 
-    /** With zeros behind it: some providers read text. */
-    private static MemorySegment name(Arena arena, byte[] address) {
+    /** The address in zeroed memory: some providers read it as text. */
+    static MemorySegment name(Arena arena, byte[] address) {
         MemorySegment name = arena.allocate(Math.max(ROOM, address.length + 1L), Long.BYTES);
         MemorySegment.copy(address, 0, name, JAVA_BYTE, 0, address.length);
         return name;

@@ -10,10 +10,10 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** {@code struct fi_ops_cntr} of one counter. What reads is found once; a call here allocates nothing. */
+/** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once; no call allocates. */
 public final class CntrOps {
-    private static final MethodHandle READ = Downcalls.critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle READ = Downcalls.critical(Downcalls.longs(1));
+    private static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(1));
     private static final MethodHandle CHANGE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle WAIT = Downcalls
             .plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
@@ -77,7 +77,7 @@ public final class CntrOps {
         }
     }
 
-    /** fi_cntr_wait: 0, or an error negated; one provider gives it as it is. */
+    /** 0, or an error negated; one provider returns it positive. */
     public int fi_cntr_wait(long threshold, int milliseconds) {
         MemorySegment function = find(fi_ops_cntr.wait$offset(), "fi_cntr_wait");
         try {

@@ -10,30 +10,20 @@ import io.ofi4j.bindings.fi_cq_tagged_entry;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What a queue has beside plain {@code struct fi_cq_data_entry}: entries of another format, which are turned into such, their
- * tags, and source addresses. So the plain queue, which is the fast one, knows nothing of them.
+ * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source addresses. The
+ * plain queue, the fast one, stays free of them.
  */
 @SuppressWarnings("restricted")
 public final class CqEntries {
     public static final long NOT_AVAILABLE = -1;
 
-    private static final MethodHandle READ = Downcalls
-            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle READ_FROM = Downcalls
-            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ_FROM = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle SREAD = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SREAD_FROM = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle READ_FROM = Downcalls.critical(Downcalls.longs(4));
+    private static final MethodHandle LONG_READ_FROM = Downcalls.plain(Downcalls.longs(4));
+    private static final MethodHandle SREAD_FROM = Downcalls.plain(Downcalls.longs(5).appendArgumentLayouts(JAVA_INT));
     private static final long WORD = Long.BYTES;
     private static final long DATA_ENTRY = fi_cq_data_entry.sizeof();
     private static final int FIELDS = (int) (DATA_ENTRY / WORD);
@@ -71,15 +61,15 @@ public final class CqEntries {
         };
     }
 
-    /** fi_cq_read or fi_cq_readfrom; what was read is written to plain entries. */
+    /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
     public long read(MemorySegment entries, long count) throws Throwable {
         long found;
         if (sources == null) {
             found = criticalReads
-                    ? (long) READ.invokeExact(function, queue, raw.address(), count)
-                    : (long) LONG_READ.invokeExact(function, queue, raw.address(), count);
+                    ? (long) CqOps.READ.invokeExact(function, queue, raw.address(), count)
+                    : (long) CqOps.LONG_READ.invokeExact(function, queue, raw.address(), count);
         } else {
-            sources.fill((byte) NOT_AVAILABLE); // a provider without sources leaves them as they are
+            sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
             found = criticalReads
                     ? (long) READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address())
                     : (long) LONG_READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address());
@@ -87,11 +77,11 @@ public final class CqEntries {
         return spread(found, entries);
     }
 
-    /** fi_cq_sread or fi_cq_sreadfrom, as {@link #read}. */
+    /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
     public long sread(Handle handle, MemorySegment entries, long count, int milliseconds) throws Throwable {
         if (sources == null) {
             MemorySegment call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sread$offset(), "fi_cq_sread");
-            return spread((long) SREAD.invokeExact(call, queue, raw.address(), count, 0L, milliseconds), entries);
+            return spread((long) CqOps.SREAD.invokeExact(call, queue, raw.address(), count, 0L, milliseconds), entries);
         }
         MemorySegment call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sreadfrom$offset(), "fi_cq_sreadfrom");
         sources.fill((byte) NOT_AVAILABLE);

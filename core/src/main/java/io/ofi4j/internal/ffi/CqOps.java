@@ -1,6 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -12,7 +11,6 @@ import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_ops_cq;
 import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -20,17 +18,14 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 
 /**
- * {@code struct fi_ops_cq} of one queue, with the memory its entries are read into. The function pointers are read once;
- * a call here allocates nothing, except on the error path.
+ * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read once; no call
+ * allocates, except on the error path.
  */
 @SuppressWarnings("restricted")
 public final class CqOps {
-    private static final MethodHandle READ = Downcalls
-            .critical(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LONG_READ = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle SREAD = Downcalls
-            .plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    static final MethodHandle READ = Downcalls.critical(Downcalls.longs(3));
+    static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(3));
+    static final MethodHandle SREAD = Downcalls.plain(Downcalls.longs(4).appendArgumentLayouts(JAVA_INT));
     private static final long OPS = fid_cq.ops$offset();
     private static final long ENTRY = fi_cq_data_entry.sizeof();
     private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
@@ -38,7 +33,7 @@ public final class CqOps {
     private static final long LENGTH = fi_cq_data_entry.len$offset();
     private static final long BUFFER = fi_cq_data_entry.buf$offset();
     private static final long DATA = fi_cq_data_entry.data$offset();
-    /** Where the context is in a {@code struct fi_cq_err_entry}. */
+    /** The offset of the context in {@code struct fi_cq_err_entry}. */
     public static final long ERROR_CONTEXT = fi_cq_err_entry.op_context$offset();
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
@@ -54,22 +49,18 @@ public final class CqOps {
     }
 
     private final Handle queue;
-    /** Freed by the collector: a thread may still hand out what it read while another closes the queue. */
+    /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
     private final MemorySegment memory;
     private final long address;
-    /** The function's address, as in {@link RmaOps}. */
+    /** The address of the function, for the reason given in {@link RmaOps}. */
     private final long read;
     private final long entries;
-    /** Null where entries are plain. */
+    /** Null if entries are plain. */
     private final CqEntries further;
     private final boolean plain;
     private final boolean criticalReads;
     private boolean busy;
 
-    /**
-     * @param format what the queue's entries have
-     * @param batch how many entries one call reads at most
-     */
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
@@ -81,23 +72,23 @@ public final class CqOps {
         this.further = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
     }
 
-    /** Whether somebody hands out what was read. */
+    /** Whether a thread hands out the entries. */
     public boolean isBusy() {
         return (boolean) BUSY.getAcquire(this);
     }
 
-    /** Somebody begins to hand out what was read; inside the queue's guard. */
+    /** A thread begins to hand out the entries, inside the queue's guard. */
     public void busy() {
         BUSY.set(this, true);
     }
 
-    /** What was read has been handed out; the memory has lived until now at least. */
+    /** The entries were handed out; their memory has lived until now. */
     public void idle() {
         Reference.reachabilityFence(memory);
         BUSY.setRelease(this, false);
     }
 
-    /** fi_cq_read, or fi_cq_readfrom, into this object's entries: how many, or an error negated. */
+    /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
         try {
             if (further != null) {
@@ -111,12 +102,12 @@ public final class CqOps {
         }
     }
 
-    /** Whether entries are {@code struct fi_cq_data_entry}, so that {@link #readPlain} may be called. */
+    /** Whether {@link #readPlain} may be called. */
     public boolean isPlain() {
         return plain;
     }
 
-    /** fi_cq_read, whatever sources there are: with more than one entry {@link #forgetFurther} must follow. */
+    /** fi_cq_read, even if there are sources: with more than one entry {@link #forgetFurther} must follow. */
     public long readPlain(long count) {
         try {
             return criticalReads
@@ -127,14 +118,14 @@ public final class CqOps {
         }
     }
 
-    /** So many entries have neither tags nor sources. */
+    /** Clears tags and sources of the first entries. */
     public void forgetFurther(long count) {
         for (int entry = 0; further != null && entry < count; entry++) {
             further.put(entry, 0, CqEntries.NOT_AVAILABLE);
         }
     }
 
-    /** fi_cq_sread, or fi_cq_sreadfrom: as {@link #fi_cq_read}, after waiting for entries. */
+    /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
         try {
             return further == null
@@ -146,54 +137,47 @@ public final class CqOps {
         }
     }
 
-    /** The op_context of an entry that was read. */
     public long context(int entry) {
         return NativeWords.get(entries, entry * ENTRY + CONTEXT);
     }
 
-    /** Puts something in the place of an entry's op_context. */
+    /** Replaces the op_context of an entry. */
     public void context(int entry, long replacement) {
         NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
     }
 
-    /** The flags of an entry that was read. */
     public long flags(int entry) {
         return NativeWords.get(entries, entry * ENTRY + FLAGS);
     }
 
-    /** The length of an entry that was read. */
     public long length(int entry) {
         return NativeWords.get(entries, entry * ENTRY + LENGTH);
     }
 
-    /** The remote CQ data of an entry that was read. */
     public long data(int entry) {
         return NativeWords.get(entries, entry * ENTRY + DATA);
     }
 
-    /** Copies an entry over another. */
     public void copy(int from, int to) {
         if (from != to) {
             put(to, context(from), flags(from), length(from), data(from), buffer(from), tag(from), source(from));
         }
     }
 
-    /** The buffer of an entry that was read. */
     public long buffer(int entry) {
         return NativeWords.get(entries, entry * ENTRY + BUFFER);
     }
 
-    /** The tag of an entry that was read, 0 where the format has none. */
+    /** 0 if the format has none. */
     public long tag(int entry) {
         return further == null ? 0 : further.tag(entry);
     }
 
-    /** The source of an entry that was read, FI_ADDR_NOTAVAIL where there is none. */
+    /** FI_ADDR_NOTAVAIL if there is none. */
     public long source(int entry) {
         return further == null ? CqEntries.NOT_AVAILABLE : further.source(entry);
     }
 
-    /** Makes an entry. */
     public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
         NativeWords.set(at, BUFFER, buffer);
@@ -206,17 +190,13 @@ public final class CqOps {
         NativeWords.set(at, DATA, data);
     }
 
-    /** A {@code struct fi_cq_err_entry}, copied. */
     public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
             int errno, int providerErrno, String providerText, byte[] providerData) {
     }
 
     /**
-     * fi_cq_readerr and, before anything else is read, fi_cq_strerror.
-     *
-     * @param withText whether to ask for the provider's text: ofi_rxm looks for it at the queue's first endpoint, and
-     *        crashes where there is none, or one that is not enabled
-     * @return the entry, or null where there is none
+     * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText no text is
+     * asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is not enabled.
      */
     public ErrorEntry fi_cq_readerr(boolean withText) {
         MemorySegment function = queue.require(OPS, fi_ops_cq.readerr$offset(), "fi_cq_readerr");
@@ -239,7 +219,7 @@ public final class CqOps {
         }
     }
 
-    /** What a provider wrote into our room; where it put a pointer of its own, its size cannot be trusted either. */
+    /** Error data in our memory. If the provider has put in a pointer of its own, the size is not valid either. */
     private static byte[] errorData(MemorySegment entry, MemorySegment room) {
         long size = fi_cq_err_entry.err_data_size(entry);
         boolean ours = fi_cq_err_entry.err_data(entry).address() == room.address();
@@ -258,9 +238,5 @@ public final class CqOps {
             String found = LibC.string(text);
             return found == null ? "" : found;
         }
-    }
-
-    static {
-        assert ADDRESS.byteSize() == JAVA_LONG.byteSize() : "pointers travel as longs";
     }
 }

@@ -1,34 +1,39 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Collections;
 
-/** Makes the handles of the inline layer: the function's address comes first, pointers are plain {@code long}s. */
+/** Method handles of the inline layer: the first argument is the address of the function, pointers are {@code long}s. */
 @SuppressWarnings("restricted")
 public final class Downcalls {
     static {
         NativeLibrary.ensureLoaded();
     }
 
-    private Downcalls() {
+    /** A C function of that many pointers and integers that returns a {@code ssize_t}. */
+    static FunctionDescriptor longs(int arguments) {
+        return FunctionDescriptor.of(JAVA_LONG, Collections.nCopies(arguments, JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
-    /** A handle for a call that may block, call back, or run long. */
+    /** For calls that may block, call back, or run long. */
     public static MethodHandle plain(FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(descriptor);
     }
 
     /**
-     * A handle for a short call that neither blocks nor calls back. The thread does not leave the Java state, which
-     * saves about 5 ns and makes a safepoint wait until the call is over.
+     * For short calls that neither block nor call back. The thread stays in the Java state, which saves about 5 ns and delays
+     * safepoints until the call returns.
      */
     public static MethodHandle critical(FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
-    /** A pointer that libfabric gave, made readable for a struct of that size. */
     public static MemorySegment struct(MemorySegment pointer, long size) {
         return pointer.reinterpret(size);
     }

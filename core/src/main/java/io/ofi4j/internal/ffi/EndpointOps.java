@@ -8,33 +8,22 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_alias;
-import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_ep;
-import io.ofi4j.bindings.fid;
 import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_ep}, and what fi_control does with an endpoint. */
+/** {@code struct fi_ops_ep}, and fi_control of endpoints. */
 public final class EndpointOps {
     private static final long OPS = fid_ep.ops$offset();
-    private static final long CONTROL = fid.ops$offset();
-    /** Providers read and write a size_t whatever length they are told. */
+    /** Providers read and write a size_t, whatever length they are given. */
     private static final long ROOM = 64;
 
-    private EndpointOps() {
-    }
-
-    /** A status, and the number where it is 0. */
+    /** A status, and the value if it is 0. */
     public record Number(int status, long value) {
     }
 
-    /**
-     * fi_getopt.
-     *
-     * @param option an FI_OPT_* number
-     * @param size of the value: 1 for a bool, 4 for an int, 8 for a size_t
-     */
+    /** The size of the value is 1 for a bool, 4 for an int, 8 for a size_t. */
     public static Number fi_getopt(Handle endpoint, int option, int size) {
         MemorySegment function = endpoint.require(OPS, fi_ops_ep.getopt$offset(), "fi_getopt");
         try (Arena arena = Arena.ofConfined()) {
@@ -50,61 +39,55 @@ public final class EndpointOps {
         }
     }
 
-    /** fi_setopt; see {@link #fi_getopt}. */
+    /** As {@link #fi_getopt}. */
     public static int fi_setopt(Handle endpoint, int option, int size, long number) {
         MemorySegment function = endpoint.require(OPS, fi_ops_ep.setopt$offset(), "fi_setopt");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(ROOM, Long.BYTES);
-            value.set(JAVA_LONG, 0, number); // its first bytes are the shorter number: this library runs on x86-64
+            value.set(JAVA_LONG, 0, number); // little-endian: its first bytes are the shorter number
             return fi_ops_ep.setopt.invoke(function, endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option, value,
                     size);
         }
     }
 
-    /** fi_tx_size_left: how many operations, or an error negated. */
+    /** The number of operations, or an error negated. */
     public static long fi_tx_size_left(Handle endpoint) {
         return fi_ops_ep.tx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.tx_size_left$offset(), "fi_tx_size_left"),
                 endpoint.pointer());
     }
 
-    /** fi_rx_size_left: how many receives, or an error negated. */
+    /** The number of receives, or an error negated. */
     public static long fi_rx_size_left(Handle endpoint) {
         return fi_ops_ep.rx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.rx_size_left$offset(), "fi_rx_size_left"),
                 endpoint.pointer());
     }
 
-    /** fi_control with FI_GETOPSFLAG; the direction is FI_TRANSMIT or FI_RECV. */
+    /** FI_GETOPSFLAG; the direction is FI_TRANSMIT or FI_RECV. */
     public static Number getOperationFlags(Handle endpoint, long direction) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment flags = arena.allocateFrom(JAVA_LONG, direction);
-            int status = control(endpoint, fabric_h.FI_GETOPSFLAG(), flags, "fi_control(FI_GETOPSFLAG)");
-            return new Number(status, flags.get(JAVA_LONG, 0));
+            return new Number(FidOps.control(endpoint, fabric_h.FI_GETOPSFLAG(), flags, "fi_control(FI_GETOPSFLAG)"),
+                    flags.get(JAVA_LONG, 0));
         }
     }
 
-    /** fi_control with FI_SETOPSFLAG; the flags have FI_TRANSMIT or FI_RECV in them. */
+    /** FI_SETOPSFLAG; the flags include FI_TRANSMIT or FI_RECV. */
     public static int setOperationFlags(Handle endpoint, long flags) {
         try (Arena arena = Arena.ofConfined()) {
-            return control(endpoint, fabric_h.FI_SETOPSFLAG(), arena.allocateFrom(JAVA_LONG, flags),
+            return FidOps.control(endpoint, fabric_h.FI_SETOPSFLAG(), arena.allocateFrom(JAVA_LONG, flags),
                     "fi_control(FI_SETOPSFLAG)");
         }
     }
 
-    /** The flags have FI_TRANSMIT or FI_RECV in them. */
+    /** The flags include FI_TRANSMIT or FI_RECV. */
     public static Opened fi_ep_alias(Handle endpoint, long flags) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ADDRESS);
+        return Opened.by(endpoint.provider(), (arena, out) -> {
             MemorySegment alias = fi_alias.allocate(arena);
             fi_alias.fid(alias, out);
             fi_alias.flags(alias, flags);
-            int status = control(endpoint, fabric_h.FI_ALIAS(), alias, "fi_ep_alias");
+            int status = FidOps.control(endpoint, fabric_h.FI_ALIAS(), alias, "fi_ep_alias");
             boolean isThere = out.get(ADDRESS, 0).address() != 0; // the struct fid is the first of a struct fid_ep
-            return Opened.of(status == 0 && !isThere ? -Errno.ENOSYS : status, out, endpoint.provider());
-        }
-    }
-
-    private static int control(Handle endpoint, int command, MemorySegment argument, String call) {
-        MemorySegment function = endpoint.require(CONTROL, fi_ops.control$offset(), call);
-        return fi_ops.control.invoke(function, endpoint.pointer(), command, argument);
+            return status == 0 && !isThere ? -Errno.ENOSYS : status;
+        });
     }
 }

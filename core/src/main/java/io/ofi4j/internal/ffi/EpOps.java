@@ -12,10 +12,7 @@ import java.lang.foreign.MemorySegment;
 public final class EpOps {
     private static final long OPS = fid_ep.ops$offset();
 
-    private EpOps() {
-    }
-
-    /** fi_getopt of FI_OPT_CM_DATA_SIZE: how many bytes may go with a connection call, 0 where the provider does not say. */
+    /** FI_OPT_CM_DATA_SIZE: the bytes that may go with a connection call, 0 if the provider does not say. */
     public static int connectionDataSize(Handle endpoint) {
         MemorySegment function = Ops.find(endpoint.pointer(), OPS, fi_ops_ep.getopt$offset());
         if (function == null) {

@@ -12,11 +12,13 @@ import io.ofi4j.bindings.fid_eq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. */
+/**
+ * {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. The accessors refer to the event read last.
+ */
 @SuppressWarnings("restricted")
 public final class EqOps {
     private static final long OPS = fid_eq.ops$offset();
-    /** More than any provider's event has: what does not fit would be lost. */
+    /** Larger than any provider's event: what does not fit is lost. */
     private static final long ROOM = 4096;
     private static final long ERROR_DATA_ROOM = 1024;
     private static final long TEXT_ROOM = 256;
@@ -32,28 +34,21 @@ public final class EqOps {
         this.entry = arena.allocate(ROOM, Long.BYTES);
     }
 
-    /**
-     * What a read gave: how many bytes the entry has, or an error negated.
-     *
-     * @param status the length, or an error
-     * @param code which event, where there is one
-     */
+    /** The length of the entry or a negated error, and the event. */
     public record Read(long status, int code) {
     }
 
     public Read fi_eq_read() {
         MemorySegment function = queue.require(OPS, fi_ops_eq.read$offset(), "fi_eq_read");
         clear();
-        long status = fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0);
-        return new Read(status, code.get(JAVA_INT, 0));
+        return new Read(fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0), code.get(JAVA_INT, 0));
     }
 
-    /** fi_eq_sread: waits, for as long at most. */
     public Read fi_eq_sread(int milliseconds) {
         MemorySegment function = queue.require(OPS, fi_ops_eq.sread$offset(), "fi_eq_sread");
         clear();
-        long status = fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0);
-        return new Read(status, code.get(JAVA_INT, 0));
+        return new Read(fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0),
+                code.get(JAVA_INT, 0));
     }
 
     private void clear() {
@@ -61,7 +56,6 @@ public final class EqOps {
         entry.fill((byte) 0);
     }
 
-    /** The object that the event which was read concerns. */
     public long object() {
         return fi_eq_entry.fid(entry).address();
     }
@@ -74,23 +68,22 @@ public final class EqOps {
         return fi_eq_entry.data(entry);
     }
 
-    /** The info that came with a connection request: from now on the caller's. */
+    /** The info of a connection request; the caller owns it. */
     public InfoHandle info() {
         return InfoHandle.adopt(fi_eq_cm_entry.info(entry));
     }
 
-    /** What came with a connection event of that length. */
+    /** The private data of a connection event of that length. */
     public byte[] connectionData(long length) {
         long start = fi_eq_cm_entry.data$offset();
         return length <= start ? new byte[0] : entry.asSlice(start, length - start).toArray(JAVA_BYTE);
     }
 
-    /** All bytes of an event of that length. */
     public byte[] bytes(long length) {
         return entry.asSlice(0, length).toArray(JAVA_BYTE);
     }
 
-    /** fi_eq_write of an application's own event: FI_NOTIFY, the only kind that no provider takes for its own. */
+    /** An application's event, FI_NOTIFY: the only kind that no provider interprets. */
     public long fi_eq_write(long context, long data) {
         MemorySegment function = queue.require(OPS, fi_ops_eq.write$offset(), "fi_eq_write");
         try (Arena arena = Arena.ofConfined()) {
@@ -103,12 +96,11 @@ public final class EqOps {
         }
     }
 
-    /** A {@code struct fi_eq_err_entry}, copied. */
     public record ErrorEntry(long object, long context, long data, int errno, int providerErrno, String providerText,
             byte[] errorData) {
     }
 
-    /** fi_eq_readerr and, before anything else is read, fi_eq_strerror; null where there is none. */
+    /** fi_eq_readerr and, before any other read, fi_eq_strerror; null if there is none. */
     public ErrorEntry fi_eq_readerr() {
         MemorySegment function = queue.require(OPS, fi_ops_eq.readerr$offset(), "fi_eq_readerr");
         try (Arena arena = Arena.ofConfined()) {
@@ -140,7 +132,7 @@ public final class EqOps {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(TEXT_ROOM);
             String found = LibC.string(fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
-                    room, TEXT_ROOM - 1)); // providers copy without ending the text
+                    room, TEXT_ROOM - 1)); // providers do not terminate what they copy
             return found == null ? "" : found;
         }
     }

@@ -13,22 +13,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The calls that libfabric exports as symbols. */
+/** The functions that libfabric exports as symbols. */
 @SuppressWarnings("restricted")
 public final class FabricCalls {
     static {
         NativeLibrary.ensureLoaded();
     }
 
-    private FabricCalls() {
-    }
-
-    /** fi_version: the major number in the upper 16 bits, the minor in the lower. */
+    /** The major number in the upper 16 bits, the minor in the lower. */
     public static int fi_version() {
         return fabric_h.fi_version();
     }
 
-    /** Whether structs have the fields that came with libfabric 2.0. */
+    /** Whether structs have the fields of libfabric 2.0. */
     public static boolean isTwo() {
         return fi_version() >>> 16 >= 2;
     }
@@ -37,24 +34,17 @@ public final class FabricCalls {
         return LibC.string(fabric_h.fi_strerror(errno));
     }
 
-    /** fi_tostr of a 32-bit value. */
     public static String fi_tostr(int value, int type) {
         try (Arena arena = Arena.ofConfined()) {
             return LibC.string(fabric_h.fi_tostr(arena.allocateFrom(JAVA_INT, value), type));
         }
     }
 
-    /** What fi_getinfo gave: its status, and copies of what it found. */
+    /** The status, and copies of the infos. */
     public record Found(int status, List<InfoHandle> infos) {
     }
 
-    /**
-     * fi_getinfo.
-     *
-     * @param node a name or address, or null
-     * @param service a port or service, or null
-     * @param hints null where there are none
-     */
+    /** Node, service and hints may be null. */
     public static Found fi_getinfo(int version, String node, String service, long flags, InfoHandle hints) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
@@ -81,18 +71,14 @@ public final class FabricCalls {
     }
 
     public static Opened fi_fabric(InfoHandle info, String provider) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ADDRESS);
-            int status = SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL));
-            return Opened.of(status, out, provider);
-        }
+        return Opened.by(provider,
+                (arena, out) -> SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL)));
     }
 
-    /** One of fi_getparams' variables; value is null where the variable is not set. */
+    /** A variable that libfabric or a provider reads; the value is null if it is not set. */
     public record Parameter(String name, String help, String value) {
     }
 
-    /** fi_getparams: the variables that libfabric and its providers read. */
     public static List<Parameter> fi_getparams() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);

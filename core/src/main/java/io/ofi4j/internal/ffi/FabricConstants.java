@@ -1,8 +1,8 @@
 package io.ofi4j.internal.ffi;
 
 /**
- * Numbers of libfabric that are needed before it is loaded, or where a compile-time constant is: the generated ones load it
- * when they are touched. A test compares them with the C headers.
+ * Constants of libfabric that are needed before it is loaded, or at compile time: the generated ones load it when they are
+ * touched. A test compares them with the C headers.
  */
 public final class FabricConstants {
     public static final long FI_RMA = 1L << 2;
@@ -42,9 +42,6 @@ public final class FabricConstants {
     public static final int FI_SOCKADDR_IN = 2;
     public static final int FI_SOCKADDR_IN6 = 3;
     public static final int FI_ADDR_STR = 9;
-    /** What stands where an address was not inserted. */
     public static final long FI_ADDR_NOTAVAIL = -1;
 
-    private FabricConstants() {
-    }
 }

@@ -10,20 +10,17 @@ import io.ofi4j.bindings.fid;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops}: what every object has. Every {@code struct fid_*} begins with its {@code struct fid}. */
+/** {@code struct fi_ops}, which every object has: every {@code struct fid_*} begins with its {@code struct fid}. */
 public final class FidOps {
     private static final long OPS = fid.ops$offset();
-    /** Some providers write a mutex and a condition variable where others write a descriptor. */
+    /** Some providers write a mutex and a condition variable instead of a descriptor. */
     private static final long ROOM = 256;
-
-    private FidOps() {
-    }
 
     public static int fi_close(Handle object) {
         return fi_ops.close.invoke(object.require(OPS, fi_ops.close$offset(), "fi_close"), object.pointer());
     }
 
-    /** fi_ep_bind, fi_mr_bind and their kin are one entry. */
+    /** fi_ep_bind, fi_mr_bind and the like are one entry. */
     public static int fi_bind(Handle object, Handle other, long flags) {
         MemorySegment function = object.require(OPS, fi_ops.bind$offset(), "bind");
         return fi_ops.bind.invoke(function, object.pointer(), other.pointer(), flags);
@@ -35,17 +32,17 @@ public final class FidOps {
                 () -> fi_ops.control.invoke(function, object.pointer(), fabric_h.FI_ENABLE(), MemorySegment.NULL));
     }
 
-    /** An FI_* command of an object, whose argument is a struct or a number. */
+    /** fi_control of a command that must be offered. */
     public static int control(Handle object, int command, MemorySegment argument, String call) {
         MemorySegment function = object.require(OPS, fi_ops.control$offset(), call);
         return fi_ops.control.invoke(function, object.pointer(), command, argument);
     }
 
-    /** What fi_control gave: its status, and the first number of what it wrote. */
+    /** The status, and the first number of the result. */
     public record Control(int status, int value) {
     }
 
-    /** fi_control with a command that gives a number, such as FI_GETWAIT. */
+    /** A command that returns a number, such as FI_GETWAIT. */
     public static Control fi_control(Handle object, int command) {
         MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
         if (function == null) {
@@ -53,12 +50,11 @@ public final class FidOps {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
-            int status = fi_ops.control.invoke(function, object.pointer(), command, room);
-            return new Control(status, room.get(JAVA_INT, 0));
+            return new Control(fi_ops.control.invoke(function, object.pointer(), command, room), room.get(JAVA_INT, 0));
         }
     }
 
-    /** fi_control with a command that takes a number, such as FI_BACKLOG. */
+    /** A command that takes a number, such as FI_BACKLOG. */
     public static int fi_control(Handle object, int command, int value) {
         MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
         if (function == null) {

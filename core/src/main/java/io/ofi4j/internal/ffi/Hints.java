@@ -10,11 +10,11 @@ import io.ofi4j.bindings.fi_rx_attr;
 import io.ofi4j.bindings.fi_tx_attr;
 import java.lang.foreign.MemorySegment;
 
-/** A {@code struct fi_info} to ask with, written field by field. Its strings are freed by fi_freeinfo with free(3). */
+/** A {@code struct fi_info} to ask with. Its strings are freed by fi_freeinfo with free(3). */
 public final class Hints {
     private final InfoHandle info = InfoHandle.copyOf(MemorySegment.NULL);
 
-    /** {@return hints for what a layered provider uses: connected endpoints, whatever else is demanded} */
+    /** {@return hints for the provider below a layered one: connected endpoints, with all modes accepted} */
     public static Hints ofConnections() {
         return new Hints().endpointType(fabric_h.FI_EP_MSG()).mode(-1).memoryRegionMode(fabric_h.FI_MR_LOCAL()
                 | fabric_h.FI_MR_VIRT_ADDR() | fabric_h.FI_MR_ALLOCATED() | fabric_h.FI_MR_PROV_KEY());
@@ -105,23 +105,17 @@ public final class Hints {
     }
 
     public Hints domain(String name) {
-        if (name != null) {
-            fi_domain_attr.name(info.domain(), LibC.strdup(name));
-        }
+        fi_domain_attr.name(info.domain(), LibC.strdup(name));
         return this;
     }
 
     public Hints fabric(String name) {
-        if (name != null) {
-            fi_fabric_attr.name(info.fabric(), LibC.strdup(name));
-        }
+        fi_fabric_attr.name(info.fabric(), LibC.strdup(name));
         return this;
     }
 
     public Hints provider(String name) {
-        if (name != null) {
-            fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(name));
-        }
+        fi_fabric_attr.prov_name(info.fabric(), LibC.strdup(name));
         return this;
     }
 }

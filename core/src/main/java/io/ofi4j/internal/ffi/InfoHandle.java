@@ -16,8 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads only what libfabric
- * 1.17 already had, and never past it.
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that libfabric 1.17 lacks.
  */
 @SuppressWarnings("restricted")
 public final class InfoHandle {
@@ -27,7 +26,7 @@ public final class InfoHandle {
         this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
     }
 
-    /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all its attributes (fi_allocinfo). */
+    /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all attributes (fi_allocinfo). */
     public static InfoHandle copyOf(MemorySegment info) {
         MemorySegment copy = fabric_h.fi_dupinfo(info);
         if (copy.address() == 0) {
@@ -36,7 +35,7 @@ public final class InfoHandle {
         return new InfoHandle(copy);
     }
 
-    /** An info that is the caller's to free, from now on this object's. */
+    /** Takes over an info that the caller would have to free. */
     public static InfoHandle adopt(MemorySegment info) {
         return new InfoHandle(info);
     }
@@ -45,38 +44,38 @@ public final class InfoHandle {
         return info;
     }
 
-    /** The connection request that it came with, or 0. */
+    /** The handle of its connection request, or 0. */
     public long request() {
         return fi_info.handle(info).address();
     }
 
     /**
-     * A copy without the connection request, with which only one endpoint may be opened. The sockets provider leaves out
-     * names in what comes with a request; they are the passive endpoint's.
+     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out of
+     * requests are copied from the passive endpoint.
      */
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
         if (fi_fabric_attr.prov_name(copy.fabric()).address() == 0) {
-            fi_fabric_attr.prov_name(copy.fabric(), duplicate(fi_fabric_attr.prov_name(passive.fabric())));
+            fi_fabric_attr.prov_name(copy.fabric(),
+                    LibC.strdup(LibC.string(fi_fabric_attr.prov_name(passive.fabric()))));
         }
         if (fi_fabric_attr.name(copy.fabric()).address() == 0) {
-            fi_fabric_attr.name(copy.fabric(), duplicate(fi_fabric_attr.name(passive.fabric())));
+            fi_fabric_attr.name(copy.fabric(), LibC.strdup(LibC.string(fi_fabric_attr.name(passive.fabric()))));
         }
         if (fi_domain_attr.name(copy.domain()).address() == 0) {
-            fi_domain_attr.name(copy.domain(), duplicate(fi_domain_attr.name(passive.domain())));
+            fi_domain_attr.name(copy.domain(), LibC.strdup(LibC.string(fi_domain_attr.name(passive.domain()))));
         }
         return copy;
     }
 
-    /** A copy whose endpoint has so many receives. */
+    /** A copy with this number of receives. */
     public InfoHandle withReceives(long count) {
         InfoHandle copy = copyOf(info);
         fi_rx_attr.size(copy.receive(), count);
         return copy;
     }
 
-    /** A copy with another destination. */
     public InfoHandle withDestination(byte[] address) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
@@ -86,10 +85,6 @@ public final class InfoHandle {
         }
     }
 
-    private static MemorySegment duplicate(MemorySegment text) {
-        return text.address() == 0 ? MemorySegment.NULL : LibC.strdup(LibC.string(text));
-    }
-
     /** A copy whose endpoint takes over the address of a passive endpoint. */
     public InfoHandle takingOver(Handle passiveEndpoint) {
         InfoHandle copy = copyOf(info);
@@ -97,7 +92,7 @@ public final class InfoHandle {
         return copy;
     }
 
-    /** fi_tostr: everything libfabric says about it, as text. */
+    /** fi_tostr. */
     public String text() {
         return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO()));
     }
@@ -114,7 +109,7 @@ public final class InfoHandle {
         return fi_info.addr_format(info);
     }
 
-    /** Who has made the device, as the provider writes it; no text where it does not say. */
+    /** The vendor of the device, or no text. */
     public String deviceVendor() {
         MemorySegment nic = fi_info.nic(info);
         if (nic.address() == 0) {
@@ -128,12 +123,12 @@ public final class InfoHandle {
         return vendor.address() == 0 ? "" : LibC.string(vendor);
     }
 
-    /** The source address, or no bytes. */
+    /** Empty if there is none. */
     public byte[] sourceAddress() {
         return bytes(fi_info.src_addr(info), fi_info.src_addrlen(info));
     }
 
-    /** The destination address, or no bytes. */
+    /** Empty if there is none. */
     public byte[] destinationAddress() {
         return bytes(fi_info.dest_addr(info), fi_info.dest_addrlen(info));
     }
@@ -154,7 +149,7 @@ public final class InfoHandle {
         return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
     }
 
-    /** Up to the last field that libfabric 1.17 has, where it is not 2.0 or newer. */
+    /** Before libfabric 2.0, up to the last field that 1.17 has. */
     public MemorySegment domain() {
         return fi_info.domain_attr(info)
                 .reinterpret(FabricCalls.isTwo()

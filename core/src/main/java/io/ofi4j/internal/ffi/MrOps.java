@@ -1,6 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -18,49 +17,36 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** {@code struct fi_ops_mr}, what is read off a {@code struct fid_mr}, and the controls of regions. */
+/** {@code struct fi_ops_mr}, fields of {@code struct fid_mr}, and fi_control of regions. */
 public final class MrOps {
     private static final long OPS = fid_domain.mr$offset();
-    /** More than any provider's raw key has; what has more says so. */
+    /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
-
-    private MrOps() {
-    }
 
     public static Opened fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey, long flags) {
         MemorySegment function = domain.require(OPS, fi_ops_mr.reg$offset(), "fi_mr_reg");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ADDRESS);
-            int status = fi_ops_mr.reg.invoke(function, domain.pointer(), memory, memory.byteSize(), access, 0,
-                    requestedKey, flags, out, MemorySegment.NULL);
-            return Opened.of(status, out, domain.provider());
-        }
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(function, domain.pointer(), memory,
+                memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static Opened fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
         MemorySegment function = domain.require(OPS, fi_ops_mr.regv$offset(), "fi_mr_regv");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ADDRESS);
-            int status = fi_ops_mr.regv.invoke(function, domain.pointer(), vector(segments, arena), segments.size(),
-                    access, 0, requestedKey, flags, out, MemorySegment.NULL);
-            return Opened.of(status, out, domain.provider());
-        }
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.regv.invoke(function, domain.pointer(),
+                vector(segments, arena), segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static Opened fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
         MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: what is not said is left to the provider
+        return Opened.by(domain.provider(), (arena, out) -> {
+            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             fi_mr_attr.mr_iov(attributes, vector(segments, arena));
             fi_mr_attr.iov_count(attributes, segments.size());
             fi_mr_attr.access(attributes, access);
             fi_mr_attr.requested_key(attributes, requestedKey);
-            MemorySegment out = arena.allocate(ADDRESS);
-            int status = fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
-            return Opened.of(status, out, domain.provider());
-        }
+            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
+        });
     }
 
     private static MemorySegment vector(List<MemorySegment> segments, Arena arena) {
@@ -73,7 +59,6 @@ public final class MrOps {
         return vector;
     }
 
-    /** fi_mr_desc: the local descriptor, opaque. */
     public static long fi_mr_desc(Handle region) {
         return fid_mr.mem_desc(Downcalls.struct(region.pointer(), fid_mr.sizeof())).address();
     }
@@ -82,7 +67,7 @@ public final class MrOps {
         return fid_mr.key(Downcalls.struct(region.pointer(), fid_mr.sizeof()));
     }
 
-    /** fi_mr_refresh: tells the provider that other pages are behind these addresses. */
+    /** Tells the provider that other pages are behind these addresses. */
     public static int fi_mr_refresh(Handle region, List<MemorySegment> ranges) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment modify = fi_mr_modify.allocate(arena);
@@ -93,7 +78,7 @@ public final class MrOps {
         }
     }
 
-    /** What fi_mr_raw_attr gave: its status, and base address and key where that is 0. */
+    /** The status, and base address and key if it is 0. */
     public record Raw(int status, long base, byte[] key) {
     }
 
@@ -106,7 +91,7 @@ public final class MrOps {
         }
     }
 
-    /** The base is the size that is needed where the status is -FI_ETOOSMALL. */
+    /** With status -FI_ETOOSMALL, the base is the needed size. */
     private static Raw fi_mr_raw_attr(Handle region, int capacity, Arena arena) {
         MemorySegment base = arena.allocate(JAVA_LONG);
         MemorySegment key = arena.allocate(capacity);
@@ -124,7 +109,7 @@ public final class MrOps {
                 status == 0 ? key.asSlice(0, length).toArray(JAVA_BYTE) : new byte[0]);
     }
 
-    /** What fi_mr_map_raw gave: its status, and the key for operations where that is 0. */
+    /** The status, and the key for operations if it is 0. */
     public record Mapped(int status, long key) {
     }
 
@@ -136,8 +121,8 @@ public final class MrOps {
             fi_mr_map_raw.raw_key(map, arena.allocateFrom(JAVA_BYTE, rawKey));
             fi_mr_map_raw.key_size(map, rawKey.length);
             fi_mr_map_raw.key(map, key);
-            int status = FidOps.control(domain, fabric_h.FI_MAP_RAW_MR(), map, "fi_mr_map_raw");
-            return new Mapped(status, key.get(JAVA_LONG, 0));
+            return new Mapped(FidOps.control(domain, fabric_h.FI_MAP_RAW_MR(), map, "fi_mr_map_raw"),
+                    key.get(JAVA_LONG, 0));
         }
     }
 

@@ -1,26 +1,18 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_msg;
 import io.ofi4j.bindings.fid_ep;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** {@code struct fi_ops_msg} of one endpoint. The function pointers are read once, after fi_enable. */
 public final class MsgOps {
-    private static final FunctionDescriptor MESSAGE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(MESSAGE);
-    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(MESSAGE);
     private static final long OPS = fid_ep.msg$offset();
 
     private final long endpoint;
     private final MemorySegment recvmsg;
     private final boolean plain;
 
-    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public MsgOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
         this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
@@ -30,8 +22,8 @@ public final class MsgOps {
     public long fi_recvmsg(MemorySegment message, long flags) {
         try {
             return plain
-                    ? (long) LONG_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags)
-                    : (long) SHORT_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
+                    ? (long) RmaOps.LONG_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags)
+                    : (long) RmaOps.SHORT_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

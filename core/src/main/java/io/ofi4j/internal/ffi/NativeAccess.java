@@ -4,18 +4,14 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Whether the JVM lets this library call native code, where that turns out. */
+/** Reports a refusal of native access by the JVM at its first use. */
 public final class NativeAccess {
     private static final String OPTION = "--enable-native-access="
             + (NativeAccess.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
 
-    private NativeAccess() {
-    }
-
     /**
-     * Has classes with native calls do something, perhaps for the first time.
-     *
-     * @throws IllegalCallerException if the JVM refuses native access; the message names the option
+     * Runs what may initialize classes with native calls. If the JVM refuses native access, throws an IllegalCallerException that
+     * names the option.
      */
     public static <T> T require(Supplier<T> first) {
         try {
@@ -28,7 +24,7 @@ public final class NativeAccess {
         }
     }
 
-    /** From the second time on, a class that could not be initialized has the first time's exception only as a text. */
+    /** On a second try, a class that failed to initialize has the first exception only as text. */
     private static boolean isRefusal(Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .anyMatch(one -> one.toString().contains(IllegalCallerException.class.getName()));

@@ -6,31 +6,27 @@ import io.ofi4j.bindings.fabric_h;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Loads libfabric once, in the global arena, after the process was made safe for it. Nothing else may touch a class of
- * the generated bindings before this: their first use looks the library up.
+ * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings may be
+ * touched before: their first use looks the library up.
  */
 @SuppressWarnings("restricted")
 public final class NativeLibrary {
-    /** The system property that names another library file. */
+    /** The system property with the path of another library file. */
     public static final String PATH_PROPERTY = "io.ofi4j.library";
 
     private static final String SONAME = "libfabric.so.1";
-    private static final List<String> OTHER_PLACES = List.of("/usr/local/lib/" + SONAME, "/usr/local/lib64/" + SONAME,
+    private static final List<String> PLACES = List.of(SONAME, "/usr/local/lib/" + SONAME, "/usr/local/lib64/" + SONAME,
             "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME, "/opt/amazon/efa/lib/" + SONAME);
 
     private static boolean loaded;
 
-    private NativeLibrary() {
-    }
-
-    /** Thrown where no libfabric can be loaded; the message names every place that was tried. */
+    /** No libfabric can be loaded; the message names every place that was tried. */
     public static final class NotFound extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -39,16 +35,13 @@ public final class NativeLibrary {
         }
     }
 
-    /** Loads the library if it is not. */
     public static void ensureLoaded() {
         load(Map.of());
     }
 
     /**
-     * Sets variables for libfabric, which reads them once, and loads it.
-     *
-     * @return whether this call loaded it; if not, the variables were not set
-     * @throws IllegalCallerException if the JVM refuses native access; the message names the option
+     * Sets variables for libfabric, which reads them once, and loads it. False if it was loaded already; then no variable is set.
+     * Throws an IllegalCallerException if the JVM refuses native access.
      */
     public static synchronized boolean load(Map<String, String> environment) {
         if (loaded) {
@@ -85,10 +78,10 @@ public final class NativeLibrary {
         String chosen = System.getProperty(PATH_PROPERTY);
         List<String> tried = new ArrayList<>();
         Throwable cause = null;
-        for (String place : chosen != null ? List.of(chosen) : places()) {
+        for (String place : chosen != null ? List.of(chosen) : PLACES) {
             try {
                 return place.contains("/")
-                        ? SymbolLookup.libraryLookup(path(place), Arena.global())
+                        ? SymbolLookup.libraryLookup(Path.of(place), Arena.global())
                         : SymbolLookup.libraryLookup(place, Arena.global());
             } catch (IllegalArgumentException e) {
                 cause = e;
@@ -100,21 +93,6 @@ public final class NativeLibrary {
                 : "Install it ('apt-get install libfabric1' on Debian and Ubuntu, 'dnf install libfabric' on Fedora "
                         + "and its kin), or name the file with -D" + PATH_PROPERTY + "=/path/to/" + SONAME + ".";
         throw new NotFound("libfabric was not found; tried " + String.join(", ", tried) + ". " + remedy, cause);
-    }
-
-    private static List<String> places() {
-        List<String> places = new ArrayList<>();
-        places.add(SONAME);
-        places.addAll(OTHER_PLACES);
-        return places;
-    }
-
-    private static Path path(String place) {
-        try {
-            return Path.of(place);
-        } catch (InvalidPathException e) {
-            throw new IllegalArgumentException(e);
-        }
     }
 
     private static String why(String place) {

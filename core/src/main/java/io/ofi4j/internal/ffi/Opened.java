@@ -1,16 +1,22 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * What a call that opens something returned: its status, and the object where the status is 0.
- *
- * @param status 0, or an error number negated
- * @param handle the object, or null
- */
+/** The result of a call that opens something: the status, 0 or a negated error, and the object or null. */
 public record Opened(int status, Handle handle) {
-    public static Opened of(int status, MemorySegment cell, String provider) {
-        return new Opened(status,
-                status == 0 ? new Handle(cell.get(java.lang.foreign.ValueLayout.ADDRESS, 0), provider) : null);
+    /** Calls libfabric with the address of the new object's pointer; the arena is closed afterwards. */
+    interface Call {
+        int open(Arena arena, MemorySegment out);
+    }
+
+    static Opened by(String provider, Call call) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ADDRESS);
+            int status = call.open(arena, out);
+            return new Opened(status, status == 0 ? new Handle(out.get(ADDRESS, 0), provider) : null);
+        }
     }
 }

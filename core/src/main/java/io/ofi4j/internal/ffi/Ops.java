@@ -8,15 +8,9 @@ import java.lang.foreign.MemorySegment;
 /** FI_CHECK_OP: reads an entry of an ops table that a provider may lack. */
 @SuppressWarnings("restricted")
 public final class Ops {
-    private Ops() {
-    }
-
     /**
-     * The function behind a call, or null where the provider has no such table or no such entry.
-     *
-     * @param fid the object's struct
-     * @param tableOffset where in it the pointer to the ops table stands
-     * @param entryOffset where in the table the function pointer stands
+     * The function in an object's struct, at the offset of the table's pointer and the offset of the entry in the table; or null
+     * if the provider has no such table or entry.
      */
     public static MemorySegment find(MemorySegment fid, long tableOffset, long entryOffset) {
         MemorySegment table = fid.reinterpret(tableOffset + ADDRESS.byteSize()).get(ADDRESS, tableOffset);

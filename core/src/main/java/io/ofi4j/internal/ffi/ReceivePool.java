@@ -6,10 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Receives without a buffer, for a provider that needs one for each write with data that a peer does (FI_RX_CQ_DATA): as
- * many as the endpoint takes are posted, and each is posted again when it has completed.
- *
- * <p>Not thread-safe: the queue's guard serialises it.
+ * Receives without a buffer, for a provider that needs one for each peer's write with data (FI_RX_CQ_DATA): as many as the
+ * endpoint takes, each posted again when it has completed. Not thread-safe: the queue's guard serialises it.
  */
 public final class ReceivePool {
     private static final long SLOT_SIZE = fi_context2.sizeof();
@@ -19,20 +17,14 @@ public final class ReceivePool {
     private final long base;
     private final long length;
 
-    /**
-     * Posts them on an endpoint that was just enabled.
-     *
-     * @param memory where their contexts come from; it must live until no provider can write to it
-     * @param count how many
-     * @throws UnsupportedOperationException if the provider has no fi_recvmsg
-     */
+    /** Posts them on an endpoint that was just enabled. The memory must live until no provider can write to it. */
     public ReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
         this.ops = new MsgOps(endpoint, critical);
         this.message = fi_msg.allocate(memory);
         this.length = count * SLOT_SIZE;
         this.base = memory.allocate(length, SLOT_SIZE).address();
         for (long offset = 0; offset < length && post(base + offset); offset += SLOT_SIZE) {
-            // Where the endpoint takes no more, there are enough.
+            // until the endpoint takes no more
         }
     }
 
@@ -41,12 +33,11 @@ public final class ReceivePool {
         return ops.fi_recvmsg(message, 0) == 0;
     }
 
-    /** Whether a completion's context is one of these. */
     public boolean owns(long context) {
         return context >= base && context < base + length;
     }
 
-    /** Posts one again that has completed. A connection that has ended takes none, and needs none. */
+    /** Posts one again. A connection that has ended refuses it, and needs none. */
     public void completed(long context) {
         post(context);
     }

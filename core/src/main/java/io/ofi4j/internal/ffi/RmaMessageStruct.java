@@ -8,7 +8,7 @@ import io.ofi4j.bindings.iovec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A {@code struct fi_msg_rma} with its vectors, whose fields are changed in place. libfabric keeps nothing of it. */
+/** A {@code struct fi_msg_rma} with its vectors, whose fields are changed in place. libfabric keeps no reference to it. */
 public final class RmaMessageStruct {
     private static final long CONTEXT = fi_msg_rma.context$offset();
     private static final long IOV = iovec.sizeof();
@@ -20,10 +20,6 @@ public final class RmaMessageStruct {
     private final MemorySegment remotes;
     private long length;
 
-    /**
-     * @param localLimit how many local segments it can have
-     * @param remoteLimit how many remote segments it can have
-     */
     public RmaMessageStruct(int localLimit, int remoteLimit) {
         Arena arena = Arena.ofAuto();
         this.message = fi_msg_rma.allocate(arena);
@@ -41,17 +37,15 @@ public final class RmaMessageStruct {
         descriptors.setAtIndex(JAVA_LONG, index, descriptor);
     }
 
-    /** How many bytes a local segment has. */
     public long localBytes(int index) {
         return locals.get(JAVA_LONG, index * IOV + iovec.iov_len$offset());
     }
 
-    /** How many bytes a remote segment has. */
     public long remoteBytes(int index) {
         return remotes.get(JAVA_LONG, index * RMA_IOV + fi_rma_iov.len$offset());
     }
 
-    /** @param bytes how many they have together */
+    /** The bytes are the sum of all segments. */
     public void localCount(int count, long bytes) {
         fi_msg_rma.iov_count(message, count);
         length = bytes;

@@ -1,48 +1,35 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fid_ep;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
-/**
- * {@code struct fi_ops_rma} of one endpoint. The function pointers are read once, which is right only after fi_enable:
- * some providers replace the table during it.
- */
+/** {@code struct fi_ops_rma} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class RmaOps {
-    private static final FunctionDescriptor TRANSFER = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final FunctionDescriptor INJECT = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-            JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(TRANSFER);
-    private static final MethodHandle LONG_TRANSFER = Downcalls.plain(TRANSFER);
-    private static final MethodHandle SHORT_INJECT_WRITE = Downcalls.critical(INJECT);
-    private static final MethodHandle LONG_INJECT_WRITE = Downcalls.plain(INJECT);
-    private static final FunctionDescriptor INJECT_DATA = INJECT.appendArgumentLayouts(JAVA_LONG);
-    private static final MethodHandle SHORT_INJECT_WRITEDATA = Downcalls.critical(INJECT_DATA);
-    private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(INJECT_DATA);
-    private static final FunctionDescriptor TRANSFER_DATA = TRANSFER.appendArgumentLayouts(JAVA_LONG);
-    private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(TRANSFER_DATA);
-    private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(TRANSFER_DATA);
-    private static final FunctionDescriptor MESSAGE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(MESSAGE);
-    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(MESSAGE);
+    private static final MethodHandle SHORT_TRANSFER = Downcalls.critical(Downcalls.longs(8));
+    private static final MethodHandle LONG_TRANSFER = Downcalls.plain(Downcalls.longs(8));
+    private static final MethodHandle SHORT_INJECT_WRITE = Downcalls.critical(Downcalls.longs(6));
+    private static final MethodHandle LONG_INJECT_WRITE = Downcalls.plain(Downcalls.longs(6));
+    private static final MethodHandle SHORT_INJECT_WRITEDATA = Downcalls.critical(Downcalls.longs(7));
+    private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(Downcalls.longs(7));
+    private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(Downcalls.longs(9));
+    private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(Downcalls.longs(9));
+    static final MethodHandle SHORT_MESSAGE = Downcalls.critical(Downcalls.longs(3));
+    static final MethodHandle LONG_MESSAGE = Downcalls.plain(Downcalls.longs(3));
 
-    /** A provider may copy the data inside the call. Past this many bytes it would hold up a safepoint. */
+    /** A provider may copy the data inside the call. A larger copy would delay safepoints. */
     private static final long CRITICAL_LIMIT = 64 * 1024;
     private static final long OPS = fid_ep.rma$offset();
 
     private final long endpoint;
-    /** How many bytes a call takes at most that holds up safepoints. */
+    /** Up to this length calls are critical. */
     private final long criticalLimit;
     /**
-     * The functions' addresses. Of a segment that is made for the call the compiler knows everything: it is not allocated, and
-     * class, scope and liveness are not looked at, as those of a segment that is kept would be.
+     * The addresses of the functions. The compiler eliminates a segment that is made for a call, and the checks of its class,
+     * scope and liveness; those of a kept segment remain.
      */
     private final long read;
     private final long write;
@@ -54,7 +41,6 @@ public final class RmaOps {
     private final long writedata;
     private final long injectWritedata;
 
-    /** @throws UnsupportedOperationException if the provider lacks one of these calls */
     public RmaOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
         this.criticalLimit = critical ? CRITICAL_LIMIT : -1;
@@ -79,12 +65,11 @@ public final class RmaOps {
 
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
         try {
-            if (length <= criticalLimit) {
-                return (long) SHORT_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
-                        length, peer, address, key);
-            }
-            return (long) LONG_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer, length,
-                    peer, address, key);
+            return length <= criticalLimit
+                    ? (long) SHORT_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
+                            length, peer, address, key)
+                    : (long) LONG_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
+                            length, peer, address, key);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -92,12 +77,11 @@ public final class RmaOps {
 
     public long fi_inject_writedata(long buffer, long length, long data, long peer, long address, long key) {
         try {
-            if (length <= criticalLimit) {
-                return (long) SHORT_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
-                        buffer, length, data, peer, address, key);
-            }
-            return (long) LONG_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint, buffer,
-                    length, data, peer, address, key);
+            return length <= criticalLimit
+                    ? (long) SHORT_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
+                            buffer, length, data, peer, address, key)
+                    : (long) LONG_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
+                            buffer, length, data, peer, address, key);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -106,23 +90,22 @@ public final class RmaOps {
     public long fi_writedata(long buffer, long length, long descriptor, long data, long peer, long address, long key,
             long context) {
         try {
-            if (length <= criticalLimit) {
-                return (long) SHORT_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
-                        descriptor, data, peer, address, key, context);
-            }
-            return (long) LONG_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
-                    descriptor, data, peer, address, key, context);
+            return length <= criticalLimit
+                    ? (long) SHORT_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
+                            descriptor, data, peer, address, key, context)
+                    : (long) LONG_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
+                            descriptor, data, peer, address, key, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
     }
 
-    /** Takes the local segments, the peer and the one remote segment from the message. */
+    /** Uses the local segments, the peer and the only remote segment of the message. */
     public long fi_writev(RmaMessageStruct message, long context) {
         return vector(writev, message, context);
     }
 
-    /** Takes the local segments, the peer and the one remote segment from the message. */
+    /** As {@link #fi_writev}. */
     public long fi_readv(RmaMessageStruct message, long context) {
         return vector(readv, message, context);
     }
@@ -137,14 +120,13 @@ public final class RmaOps {
 
     private long vector(long function, RmaMessageStruct message, long context) {
         try {
-            if (message.length() <= criticalLimit) {
-                return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
-                        message.localVector(), message.descriptors(), message.localCount(), message.peer(),
-                        message.remoteAddress(), message.remoteKey(), context);
-            }
-            return (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, message.localVector(),
-                    message.descriptors(), message.localCount(), message.peer(), message.remoteAddress(),
-                    message.remoteKey(), context);
+            return message.length() <= criticalLimit
+                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
+                            message.localVector(), message.descriptors(), message.localCount(), message.peer(),
+                            message.remoteAddress(), message.remoteKey(), context)
+                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
+                            message.localVector(), message.descriptors(), message.localCount(), message.peer(),
+                            message.remoteAddress(), message.remoteKey(), context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         } finally {
@@ -154,12 +136,11 @@ public final class RmaOps {
 
     private long message(long function, RmaMessageStruct message, long flags) {
         try {
-            if (message.length() <= criticalLimit) {
-                return (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
-                        flags);
-            }
-            return (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
-                    flags);
+            return message.length() <= criticalLimit
+                    ? (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
+                            flags)
+                    : (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
+                            flags);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         } finally {
@@ -170,12 +151,11 @@ public final class RmaOps {
     private long transfer(long function, long buffer, long length, long descriptor, long peer, long address, long key,
             long context) {
         try {
-            if (length <= criticalLimit) {
-                return (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
-                        descriptor, peer, address, key, context);
-            }
-            return (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
-                    descriptor, peer, address, key, context);
+            return length <= criticalLimit
+                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
+                            descriptor, peer, address, key, context)
+                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
+                            descriptor, peer, address, key, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

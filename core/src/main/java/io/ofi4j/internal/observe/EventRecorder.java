@@ -1,7 +1,7 @@
 package io.ofi4j.internal.observe;
 
 /**
- * Tells of what happens beside the data path. This one tells nobody: it serves where the runtime has no module jdk.jfr. What takes
+ * Reports events beside the data path. This class reports nothing: it serves where the runtime has no module jdk.jfr. What takes
  * time has a first call, whose result goes into the last.
  */
 public class EventRecorder {
@@ -21,7 +21,6 @@ public class EventRecorder {
     }
 
     public void registered(Object begun, String provider, long length, Object access) {
-        // Nobody listens, here and below.
     }
 
     public Object deregistering() {

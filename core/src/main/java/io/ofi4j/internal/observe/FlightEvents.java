@@ -10,12 +10,8 @@ import jdk.jfr.Registered;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 
-/** The events of the JDK Flight Recorder; the package's description lists them. */
+/** The events of the JDK Flight Recorder; the description of the package io.ofi4j lists them. */
 public final class FlightEvents {
-    private FlightEvents() {
-    }
-
-    /** Of which provider each is. */
     @Category("ofi4j")
     @Registered(false)
     public abstract static class OfProvider extends Event {

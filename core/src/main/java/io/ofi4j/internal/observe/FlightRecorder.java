@@ -3,7 +3,7 @@ package io.ofi4j.internal.observe;
 import io.ofi4j.internal.ffi.FabricCalls;
 import jdk.jfr.Event;
 
-/** Tells the JDK Flight Recorder. While it does not record, the events cost nothing, and no text is made for them. */
+/** Reports to the JDK Flight Recorder. While it does not record, events cost nothing, and no text is made for them. */
 public final class FlightRecorder extends EventRecorder {
     private static <E extends Event> E begun(E event) {
         event.begin();
@@ -105,11 +105,10 @@ public final class FlightRecorder extends EventRecorder {
     public void failed(String provider, long token, int errno, String text) {
         FlightEvents.OperationFailed event = new FlightEvents.OperationFailed();
         if (event.shouldCommit()) {
-            event.provider = provider;
             event.token = token;
             event.errno = errno;
             event.text = text.isEmpty() ? FabricCalls.fi_strerror(errno) : text;
-            event.commit();
+            commit(event, provider);
         }
     }
 

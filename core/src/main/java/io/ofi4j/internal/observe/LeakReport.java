@@ -12,33 +12,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 /**
- * What is open, and where it was opened, where the system property {@code io.ofi4j.leaks} asks for it; see the package's
- * description. Nothing is ever closed here: who may close it is for its threading model to say, and a peer may still be using it.
+ * Open objects and where they were opened, if the system property {@code io.ofi4j.leaks} asks for it; see the description of the
+ * package io.ofi4j. Nothing is closed here: the threading model may forbid it, and a peer may be using it.
  */
 public final class LeakReport {
-    /** Whether anything is noted at all. */
-    public static final boolean ASKED;
-
-    private static final boolean PRINTS;
+    private static final String HOW = System.getProperty("io.ofi4j.leaks", "");
+    private static final boolean PRINTS = HOW.equals("print");
+    private static final boolean ASKED = PRINTS || HOW.equals("report");
     private static final int FRAMES = 16;
     private static final String OURS = "io.ofi4j";
-    private static final String OURS_INTERNAL = OURS + ".internal.";
 
-    static {
-        String how = System.getProperty("io.ofi4j.leaks", "");
-        PRINTS = how.equals("print");
-        ASKED = PRINTS || how.equals("report");
-    }
-
-    private LeakReport() {
-    }
-
-    /** Made when the first object is noted. */
+    /** Initialized with the first object. */
     private static final class Notes {
         static final Cleaner CLEANER = Cleaner.create();
         static final AtomicLong COUNT = new AtomicLong();
         static final Set<Opened> OPEN = ConcurrentHashMap.newKeySet();
-        /** No object here equals another. */
+        /** Objects here have identity equality. */
         static final Map<Object, Opened> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
 
         static {
@@ -51,7 +40,7 @@ public final class LeakReport {
         }
     }
 
-    /** One object; it must not refer to it. Runs when it is unreachable, or was closed. */
+    /** Describes one object without a reference to it. Runs when the object is unreachable or closed. */
     private static final class Opened implements Runnable {
         final long number = Notes.COUNT.incrementAndGet();
         final String what;
@@ -75,10 +64,10 @@ public final class LeakReport {
 
     private static boolean isOurs(String className) {
         String itsPackage = className.substring(0, Math.max(0, className.lastIndexOf('.')));
-        return itsPackage.equals(OURS) || itsPackage.startsWith(OURS_INTERNAL);
+        return itsPackage.equals(OURS) || itsPackage.startsWith(OURS + ".internal.");
     }
 
-    /** Notes an object that the caller of this library is to close. */
+    /** Notes an object that the program must close. */
     public static void opened(Object object) {
         if (ASKED) {
             Opened opened = new Opened(object);
@@ -97,7 +86,7 @@ public final class LeakReport {
         }
     }
 
-    /** An object's name, and where it was opened if that was noted. */
+    /** The name of an object, and where it was opened if that was noted. */
     public static String name(Object object) {
         Opened opened = ASKED ? Notes.OF_OBJECTS.get(object) : null;
         return opened == null || opened.frames.isEmpty()

@@ -28,39 +28,31 @@ public final class Descriptors {
             Linker.Option.firstVariadicArg(2));
     private static final MethodHandle SYSCONF = LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
-    public static final int F_GETFD = 1;
-    public static final int SC_OPEN_MAX = 4;
+    private static final int F_GETFD = 1;
+    private static final int SC_OPEN_MAX = 4;
 
-    /** {@code struct pollfd}: the descriptor, what is asked, what is answered. */
+    /** {@code struct pollfd}: descriptor, requested events, returned events. */
     private static final long POLLFD = 8;
     private static final long POLLFD_EVENTS = 4;
     private static final short POLLIN = 1;
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLLIN = 1;
-    /** {@code struct epoll_event} on x86-64 is packed; on other machines it has 16 bytes, and begins alike. */
+    /** {@code struct epoll_event} is packed on x86-64; elsewhere it has 16 bytes, and begins alike. */
     private static final long EPOLL_EVENT = 16;
     private static final int CLOCK_MONOTONIC = 1;
-    /** {@code struct itimerspec}: seconds and nanoseconds of the interval, then of the first time. */
+    /** {@code struct itimerspec}: seconds and nanoseconds of the interval, then of the first expiration. */
     private static final long ITIMERSPEC = 32;
     private static final long INTERVAL_NANOS = 8;
     private static final long FIRST_NANOS = 24;
     private static final int CLOEXEC = 0x80000;
     private static final int NONBLOCK = 0x800;
 
-    private Descriptors() {
-    }
-
     private static MethodHandle find(String name, MemoryLayout... arguments) {
         return LibC.handle(name, FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    /**
-     * poll(2): waits until one is readable, or a signal came.
-     *
-     * @param milliseconds how long at most; 0 only looks
-     * @return how many are readable
-     */
+    /** poll(2): waits until one is readable, a signal came, or the milliseconds are over; the number of readable ones. */
     public static int poll(int milliseconds, int... descriptors) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entries = arena.allocate(POLLFD * descriptors.length, POLLFD);
@@ -74,7 +66,7 @@ public final class Descriptors {
         }
     }
 
-    /** epoll_create1: a descriptor that is readable while one of others is, or below 0. */
+    /** epoll_create1: a descriptor that is readable while one of the given is, or below 0. */
     public static int epoll(int... descriptors) {
         try (Arena arena = Arena.ofConfined()) {
             int all = (int) EPOLL_CREATE1.invokeExact(CLOEXEC);
@@ -93,19 +85,19 @@ public final class Descriptors {
         }
     }
 
-    /** epoll_ctl: from now on it is readable while another is, and no longer while one is. */
+    /** epoll_ctl: replaces one descriptor by another. */
     public static void replace(int all, int one, int other) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(EPOLL_EVENT, EPOLL_EVENT);
             event.set(JAVA_INT, 0, EPOLLIN);
             int ignored = (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_DEL, one, event);
-            int alike = (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_ADD, other, event);
+            ignored = (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_ADD, other, event);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
     }
 
-    /** timerfd: a descriptor that is readable each time so many nanoseconds have passed, until {@link #reset}; or below 0. */
+    /** timerfd_create: a descriptor that becomes readable at this interval, until {@link #reset}; or below 0. */
     public static int timer(int nanos) {
         try (Arena arena = Arena.ofConfined()) {
             int timer = (int) TIMERFD_CREATE.invokeExact(CLOCK_MONOTONIC, CLOEXEC | NONBLOCK);
@@ -121,56 +113,36 @@ public final class Descriptors {
 
     /** eventfd: a descriptor that is readable after {@link #signal} until {@link #reset}, or below 0. */
     public static int event() {
-        try {
-            return (int) EVENTFD.invokeExact(0, CLOEXEC | NONBLOCK);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return (int) LibC.call(() -> (int) EVENTFD.invokeExact(0, CLOEXEC | NONBLOCK));
     }
 
-    /** Whether this process' limit leaves fewer descriptors than so many. None is taken by that, not even for a moment. */
+    /** Whether fewer descriptors are free than this count. Takes none, not even for a moment. */
     public static boolean areFewerThan(int count) {
-        try {
-            long limit = (long) SYSCONF.invokeExact(SC_OPEN_MAX); // below 0 where there is none
-            int free = limit < 0 ? count : 0;
-            for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {
-                free += isOpen(descriptor) ? 0 : 1;
-            }
-            return free < count;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
+        long limit = LibC.call(() -> (long) SYSCONF.invokeExact(SC_OPEN_MAX)); // below 0: unlimited
+        int free = limit < 0 ? count : 0;
+        for (int descriptor = 0; descriptor < limit && free < count; descriptor++) {
+            free += isOpen(descriptor) ? 0 : 1;
         }
+        return free < count;
     }
 
-    public static boolean isOpen(int descriptor) {
-        try {
-            return (int) FCNTL.invokeExact(descriptor, F_GETFD) >= 0;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+    private static boolean isOpen(int descriptor) {
+        return LibC.call(() -> (int) FCNTL.invokeExact(descriptor, F_GETFD)) >= 0;
     }
 
     public static void signal(int event) {
-        try {
-            int ignored = (int) EVENTFD_WRITE.invokeExact(event, 1L); // full means readable already
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        LibC.call(() -> (int) EVENTFD_WRITE.invokeExact(event, 1L)); // full means readable already
     }
 
     public static void reset(int event) {
         try (Arena arena = Arena.ofConfined()) {
-            int ignored = (int) EVENTFD_READ.invokeExact(event, arena.allocate(JAVA_LONG)); // empty is what we want
+            int ignored = (int) EVENTFD_READ.invokeExact(event, arena.allocate(JAVA_LONG)); // an error means empty
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
     }
 
     public static void close(int descriptor) {
-        try {
-            int ignored = (int) CLOSE.invokeExact(descriptor);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        LibC.call(() -> (int) CLOSE.invokeExact(descriptor));
     }
 }

@@ -1,6 +1,6 @@
 package io.ofi4j.internal.os;
 
-/** The error numbers of fi_errno(3) that this layer tells apart; libfabric returns them negated. */
+/** The error numbers of fi_errno(3) that this layer distinguishes; libfabric returns them negated. */
 public final class Errno {
     public static final int EPERM = 1;
     public static final int EINTR = 4;
@@ -32,11 +32,8 @@ public final class Errno {
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;
     public static final int ETOOSMALL = 257;
-    public static final int EOPBADSTATE = 258;
     public static final int EAVAIL = 259;
     public static final int EBADFLAGS = 260;
     public static final int ENOKEY = 266;
 
-    private Errno() {
-    }
 }

@@ -2,15 +2,11 @@ package io.ofi4j.internal.os;
 
 import java.nio.file.Path;
 
-/** Room on the disk for what of a sparse file has none yet. If there is none when a mapping is written to, the process ends. */
+/** Reserves disk space for sparse files. Without it, a write to a mapping of a full disk ends the process. */
 public final class FileRoom {
-    private FileRoom() {
-    }
-
     /**
-     * Makes room for a part of a file that may be sparse; its length and what stands in it stay.
-     *
-     * @return false if there is none; true also where the file system cannot tell
+     * Reserves space for a part of a file; its length and content stay. False if the disk is full; true also if the file system
+     * cannot tell.
      */
     public static boolean reserve(Path file, long offset, long length) {
         try (NativeFile open = NativeFile.open(file)) {

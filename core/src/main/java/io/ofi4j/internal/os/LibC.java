@@ -7,13 +7,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The calls of the C library that loading and discovery need, and handles for others. */
+/** The calls of the C library that loading and discovery need, and method handles for others. */
 @SuppressWarnings("restricted")
 public final class LibC {
-    private LibC() {
-    }
-
-    /** A handle for one of its functions. */
     public static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor, options);
@@ -22,22 +18,17 @@ public final class LibC {
     /** setenv(3): Java cannot change its own environment, and libfabric reads it once. */
     public static void setenv(String name, String value, boolean overwrite) {
         try (Arena arena = Arena.ofConfined()) {
-            int rc = libc_h.setenv(arena.allocateFrom(name), arena.allocateFrom(value), overwrite ? 1 : 0);
-            if (rc != 0) {
+            if (libc_h.setenv(arena.allocateFrom(name), arena.allocateFrom(value), overwrite ? 1 : 0) != 0) {
                 throw new IllegalArgumentException("setenv refused the variable '" + name + "'");
             }
         }
     }
 
-    /** getenv(3): what native code sees, which {@link System#getenv} does not after {@link #setenv}. */
-    public static String getenv(String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            return string(libc_h.getenv(arena.allocateFrom(name)));
-        }
-    }
-
-    /** strdup(3): a string that libfabric will free with free(3). */
+    /** strdup(3): a string that libfabric frees with free(3); NULL for null. */
     public static MemorySegment strdup(String text) {
+        if (text == null) {
+            return MemorySegment.NULL;
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = libc_h.strdup(arena.allocateFrom(text));
             if (copy.address() == 0) {
@@ -47,16 +38,27 @@ public final class LibC {
         }
     }
 
-    /** The C string at a pointer, or null where the pointer is. */
+    /** The C string at a pointer, or null at NULL. */
     public static String string(MemorySegment pointer) {
         return pointer.address() == 0 ? null : pointer.reinterpret(Long.MAX_VALUE).getString(0);
     }
 
-    /** What a handle throws that cannot throw: an error of the virtual machine goes on, anything else is a bug. */
-    public static Error unexpected(Throwable thrown) {
-        if (thrown instanceof Error error) {
-            return error;
+    /** A native call whose result is an int or a long. */
+    public interface Call {
+        long invoke() throws Throwable;
+    }
+
+    /** Invokes a handle that does not throw. */
+    public static long call(Call call) {
+        try {
+            return call.invoke();
+        } catch (Throwable t) {
+            throw unexpected(t);
         }
-        return new AssertionError("a native call threw", thrown);
+    }
+
+    /** For what a native call threw: errors of the virtual machine pass, anything else is a bug. */
+    public static Error unexpected(Throwable thrown) {
+        return thrown instanceof Error error ? error : new AssertionError("a native call threw", thrown);
     }
 }

@@ -1,7 +1,6 @@
 package io.ofi4j.internal.os;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -12,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** An open file, for what Java has no words: room for its bytes. Errors are the system's numbers, above 0. */
+/** An open file, for calls that Java lacks. Errors are positive errno values. */
 @SuppressWarnings("restricted")
 public final class NativeFile implements AutoCloseable {
     public static final int EDQUOT = 122;
@@ -27,7 +26,6 @@ public final class NativeFile implements AutoCloseable {
     private static final MethodHandle FCNTL = LibC.handle("fcntl",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FLOCK = LibC.handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle CLOSE = LibC.handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
     private static final int O_RDWR = 2;
     private static final int O_NONBLOCK = 0x800;
@@ -37,7 +35,7 @@ public final class NativeFile implements AutoCloseable {
     private static final int F_SETLEASE = 1024;
     private static final int F_WRLCK = 1;
     private static final int F_UNLCK = 2;
-    /** A signal that changes nothing, unlike SIGIO. */
+    /** A signal that is ignored by default, unlike SIGIO. */
     private static final int SIGURG = 23;
     private static final int LOCK_EXCLUSIVELY_NOW = 6;
     private static final int OWNERS = 0600;
@@ -57,37 +55,29 @@ public final class NativeFile implements AutoCloseable {
         this.error = Math.max(-result, 0);
     }
 
-    /** Opens a regular file to read and write; {@link #error} says whether that went well. */
+    /** Opens a regular file to read and write; see {@link #error}. */
     public static NativeFile open(Path file) {
         return new NativeFile(open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC));
     }
 
-    /** Opens a folder, to be locked; {@link #error} says whether that went well. */
+    /** Opens a folder, to be locked; see {@link #error}. */
     public static NativeFile openFolder(Path folder) {
         return new NativeFile(open(folder, O_DIRECTORY | O_CLOEXEC));
     }
 
-    /** Whether no process has it open or mapped beside this object; false, too, where this process may not know. */
+    /** Whether no other file descriptor or mapping of it exists; false, too, if this process may not know. */
     public boolean isUnused() {
         boolean isUnused = fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
         return isUnused & fcntl(F_SETLEASE, F_UNLCK) == 0;
     }
 
     private int fcntl(int command, int argument) {
-        try {
-            return (int) FCNTL.invokeExact(descriptor, command, argument);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return (int) LibC.call(() -> (int) FCNTL.invokeExact(descriptor, command, argument));
     }
 
-    /** Locks it until it is closed, unless another process or thread has; flock(2). True where it cannot be locked at all. */
+    /** flock(2) until it is closed; false if another process or thread has the lock, true if it cannot be locked at all. */
     public boolean tryLock() {
-        try {
-            return error != 0 || (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW) == 0;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return error != 0 || LibC.call(() -> (int) FLOCK.invokeExact(descriptor, LOCK_EXCLUSIVELY_NOW)) == 0;
     }
 
     private static int open(Path path, int flags) {
@@ -100,16 +90,12 @@ public final class NativeFile implements AutoCloseable {
         }
     }
 
-    /** Why it is not open; 0 where it is. */
+    /** The errno of the open; 0 if it is open. */
     public int error() {
         return error;
     }
 
-    /**
-     * Makes room for some of its bytes, whose content stays; fallocate(2).
-     *
-     * @return 0, or why not
-     */
+    /** fallocate(2) of a range whose content stays: 0, or the errno. */
     public int reserve(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
@@ -128,7 +114,7 @@ public final class NativeFile implements AutoCloseable {
         return fact(STATX_SIZE_AT);
     }
 
-    /** How many of its bytes have no room yet. */
+    /** The number of bytes without disk space. */
     public long missing() {
         return fact(STATX_SIZE_AT) - fact(STATX_BLOCKS_AT) * BLOCK;
     }
@@ -146,13 +132,8 @@ public final class NativeFile implements AutoCloseable {
 
     @Override
     public void close() {
-        if (error != 0) {
-            return;
-        }
-        try {
-            int ignored = (int) CLOSE.invokeExact(descriptor);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
+        if (error == 0) {
+            Descriptors.close(descriptor);
         }
     }
 }

@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Pages of this process: mmap(2) and its like. Addresses and lengths are whole pages unless said otherwise. */
+/** Pages of this process: mmap(2) and related calls. Addresses and lengths are whole pages unless said otherwise. */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
     private static final MethodHandle MMAP = LibC.handle("mmap",
@@ -25,7 +24,6 @@ public final class NativeMemory {
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
 
     public static final long PAGE = 4096;
-    /** Of x86-64. */
     public static final long HUGE_PAGE = 2 << 20;
 
     private static final int HEXADECIMAL = 16;
@@ -38,10 +36,7 @@ public final class NativeMemory {
     private static final int POPULATE_FOR_WRITING = 23;
     private static final long FAILED = -1;
 
-    private NativeMemory() {
-    }
-
-    /** Whether an address is in memory that may be written; not where the system does not tell. */
+    /** Whether an address is in writable memory, by /proc/self/maps; false without it. */
     public static boolean isWritable(long address) {
         try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
             return mappings.map(line -> line.split("[- ]", 4)) // "address-end rights offset device inode file"
@@ -53,14 +48,14 @@ public final class NativeMemory {
         }
     }
 
-    /** How many bytes the pages have that hold so many. */
+    /** Rounds up to whole pages. */
     public static long wholePages(long length) {
         return (length + PAGE - 1) / PAGE * PAGE;
     }
 
     /**
-     * Zeroed pages, which are there before they are touched. Where there is room for huge ones, the system is asked for them: a
-     * transfer of a megabyte is 256 pages otherwise, each of which the kernel or an adapter looks up.
+     * Zeroed and populated pages; huge ones if there is room: otherwise a transfer of a megabyte is 256 pages for the kernel or
+     * an adapter to look up.
      */
     public static long map(long length) {
         if (length < HUGE_PAGE) {
@@ -74,7 +69,7 @@ public final class NativeMemory {
         if (address < room + HUGE_PAGE) {
             unmap(address + length, room + HUGE_PAGE - address);
         }
-        advise(address, length, HUGE_PAGES); // as far as it wants to
+        advise(address, length, HUGE_PAGES); // a hint
         if (!advise(address, length, POPULATE_FOR_WRITING)) { // Linux before 5.14
             MemorySegment.ofAddress(address).reinterpret(length).fill((byte) 0);
         }
@@ -84,31 +79,23 @@ public final class NativeMemory {
     private static long mapped(long length, int flags) {
         long address = mmap(0, length, PRIVATE_AND_ANONYMOUS | flags);
         if (address == FAILED) {
-            throw new OutOfMemoryError("the system gives this process no " + length
+            throw new OutOfMemoryError("the system refuses this process " + length
                     + " bytes of memory: close regions, or raise its limits ('ulimit -v', the container's)");
         }
         return address;
     }
 
     public static void unmap(long address, long length) {
-        try {
-            int ignored = (int) MUNMAP.invokeExact(address, length);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        LibC.call(() -> (int) MUNMAP.invokeExact(address, length));
     }
 
     private static boolean advise(long address, long length, int advice) {
-        try {
-            return (int) MADVISE.invokeExact(address, length, advice) == 0;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return LibC.call(() -> (int) MADVISE.invokeExact(address, length, advice)) == 0;
     }
 
     /**
-     * Replaces pages, or a file's mapping, by an empty mapping without a claim on the system's memory; of any address and length. The
-     * pages or the file are let go. What is written later comes to new pages, which nobody reads.
+     * Replaces pages, or a mapped file, by an empty mapping that reserves no memory; of any address and length. The pages or the
+     * file are released. Later writes go to new pages that are never read.
      */
     public static void cover(long address, long length) {
         long begin = address / PAGE * PAGE;
@@ -119,14 +106,10 @@ public final class NativeMemory {
     }
 
     private static long mmap(long address, long length, int flags) {
-        try {
-            return (long) MMAP.invokeExact(address, length, READ_AND_WRITE, flags, -1, 0L);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return LibC.call(() -> (long) MMAP.invokeExact(address, length, READ_AND_WRITE, flags, -1, 0L));
     }
 
-    /** Memory as it is seen until an arena is closed; then something is done. */
+    /** A view of memory for the life of an arena, and an action when that is closed. */
     public static MemorySegment view(long address, long length, Arena arena, Runnable afterwards) {
         return MemorySegment.ofAddress(address).reinterpret(length, arena, ignored -> afterwards.run());
     }

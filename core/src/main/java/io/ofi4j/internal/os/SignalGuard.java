@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Keeps the JVM's signal handlers in force over a native call that installs its own.
+ * Keeps the JVM's signal handlers in force across a native call that installs its own.
  *
- * <p>HotSpot turns SIGSEGV into NullPointerException and polls safepoints with it, and ends on SIGTERM through its own
- * handler. Libraries that are loaded with libfabric (PSM), and the first endpoint of the shm provider, replace them.
+ * <p>HotSpot uses SIGSEGV for NullPointerException and safepoints, and ends on SIGTERM through its own handler. PSM, which is
+ * loaded with libfabric, and the first endpoint of shm replace them.
  */
 public final class SignalGuard {
     private static final int SIGNALS = 31;
@@ -25,14 +25,11 @@ public final class SignalGuard {
     private static final int SIGKILL = 9;
     private static final int SIGSEGV = 11;
     private static final int SIGSTOP = 19;
-    /** Those that HotSpot works with and dies of. */
+    /** The signals that HotSpot handles itself, and dies of otherwise. */
     private static final Map<Integer, String> VITAL = new TreeMap<>(
             Map.of(SIGILL, "SIGILL", SIGBUS, "SIGBUS", SIGFPE, "SIGFPE", SIGSEGV, "SIGSEGV"));
     /** The handlers before libfabric was loaded. */
     private static final MemorySegment ORIGINAL = current(Arena.global());
-
-    private SignalGuard() {
-    }
 
     public static synchronized <T> T call(Supplier<T> call) {
         try (Arena arena = Arena.ofConfined()) {
@@ -42,8 +39,10 @@ public final class SignalGuard {
                 return call.get();
             } finally {
                 for (int signal = 1; signal <= SIGNALS; signal++) {
-                    if (isCatchable(signal)) {
-                        restore(signal, sigaction.asSlice(saved, signal), now);
+                    MemorySegment before = sigaction.asSlice(saved, signal);
+                    if (isCatchable(signal) && libc_h.sigaction(signal, MemorySegment.NULL, now) == 0
+                            && !isSame(now, before)) {
+                        libc_h.sigaction(signal, before, MemorySegment.NULL);
                     }
                 }
             }
@@ -60,7 +59,7 @@ public final class SignalGuard {
         return handlers;
     }
 
-    /** The signals that the JVM would die of, since somebody has put a handler in the place of its own. */
+    /** The vital signals whose JVM handlers were replaced. */
     public static List<String> replacedHandlers() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment now = current(arena);
@@ -69,15 +68,8 @@ public final class SignalGuard {
         }
     }
 
-    private static void restore(int signal, MemorySegment before, MemorySegment now) {
-        libc_h.sigaction(signal, MemorySegment.NULL, now);
-        if (!isSame(now, before)) {
-            libc_h.sigaction(signal, before, MemorySegment.NULL);
-        }
-    }
-
-    /** Compares what the kernel keeps: of the mask that is 64 signals, behind which libc leaves bytes undefined. */
-    public static boolean isSame(MemorySegment one, MemorySegment other) {
+    /** Compares what the kernel keeps: 64 signals of the mask; libc leaves the bytes behind it undefined. */
+    private static boolean isSame(MemorySegment one, MemorySegment other) {
         return one.get(JAVA_LONG, 0) == other.get(JAVA_LONG, 0)
                 && sigaction.sa_mask(one).get(JAVA_LONG, 0) == sigaction.sa_mask(other).get(JAVA_LONG, 0)
                 && sigaction.sa_flags(one) == sigaction.sa_flags(other);

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -138,8 +139,7 @@ class ContextSlabTest {
                 ring.add(in, in + 1, in + 2, in + 3, in + 4, in + 5, in + 6);
             }
             for (int left = random.nextInt(12); left > 0 && ring.size() > 0; left--, out++) {
-                assertThat(LongStream.of(ring.token(), ring.flags(), ring.length(), ring.data(), ring.buffer(),
-                        ring.tag(), ring.source()))
+                assertThat(IntStream.range(0, 7).mapToLong(ring::field))
                         .containsExactlyElementsOf(LongStream.range(out, out + 7).boxed().toList());
                 ring.remove();
             }

@@ -27,7 +27,7 @@ class ShmNamesTest {
 
     @Test
     void aNameIsUsedAgainInTheSameProcess() {
-        assertThat(writeToEndpointsNamed(time -> "ofi4j-again")).isEqualTo(TIMES);
+        assertThat(writeToEndpointsNamed(time -> "ofi4j-again-" + ProcessHandle.current().pid())).isEqualTo(TIMES);
     }
 
     @Test
@@ -36,7 +36,7 @@ class ShmNamesTest {
                 .findFirst().orElseThrow();
         int before = neighbours.size();
 
-        writeToEndpointsNamed(time -> "ofi4j-name-" + time);
+        writeToEndpointsNamed(time -> "ofi4j-" + ProcessHandle.current().pid() + "-" + time);
 
         assertThat(neighbours.size()).isEqualTo(before);
     }
@@ -83,7 +83,7 @@ class ShmNamesTest {
     @Test
     void aNameThatAKilledProcessHasLeftIsTakenOver() {
         EndpointAddress name;
-        try (FaultPeer killed = new FaultPeer("shm", "ofi4j-killed")) {
+        try (FaultPeer killed = new FaultPeer("shm", "ofi4j-killed-" + ProcessHandle.current().pid())) {
             name = killed.address;
             killed.kill();
         }
