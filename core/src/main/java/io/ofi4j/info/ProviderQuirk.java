@@ -1,6 +1,9 @@
 package io.ofi4j.info;
 
+import java.util.Collections;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * A behaviour of a provider beyond the man pages that ofi4j works around. A quirk is on for the versions of libfabric that its test
@@ -14,4 +17,11 @@ import java.util.Set;
  * @param isOn whether it is on for this libfabric
  */
 public record ProviderQuirk(String name, String upstream, String test, Set<Version> versions, boolean isOn) {
+    /** @throws NullPointerException if an argument, or one of the versions, is null */
+    public ProviderQuirk {
+        Objects.requireNonNull(name);
+        Objects.requireNonNull(upstream);
+        Objects.requireNonNull(test);
+        versions = Collections.unmodifiableSet(new TreeSet<>(versions));
+    }
 }
