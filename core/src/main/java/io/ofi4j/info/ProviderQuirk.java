@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * @param isOn whether it is on for this libfabric
  */
 public record ProviderQuirk(String name, String upstream, String test, Set<Version> versions, boolean isOn) {
-    /** @throws NullPointerException if an argument, or one of the versions, is null */
+    /** Checks and copies what is given; nothing of it may be null. */
     public ProviderQuirk {
         Objects.requireNonNull(name);
         Objects.requireNonNull(upstream);
