@@ -61,6 +61,9 @@ final class UpstreamFailures {
 
     private static final Failure MESSAGES_ONLY = like(
             "It reports the source of messages only, not of writes with data.", Symptom.OTHERWISE, "the source");
+    private static final Failure NO_SOURCE_HERE = like(
+            "It does not report the source of a peer in the same process, as ofi4j inserts it there.",
+            Symptom.OTHERWISE, "the source");
     private static final Failure NO_DATA = like("In this format a completion does not say that it has data.",
             Symptom.OTHERWISE, "whether it has data");
     private static final Failure COUNTS_DATA_ONLY = like(
@@ -91,7 +94,8 @@ final class UpstreamFailures {
     private static final String WAIT = "fi_cntr_wait";
     private static final String AUTO = "data progress AUTO";
 
-    private static final List<Failure> ALL = List.of(new Failure(FROM, "tcp;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
+    private static final List<Failure> ALL = List.of(new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),
+            new Failure(FROM, "tcp;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "udp;ofi_rxd", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "verbs;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure("fi_cq_read, MESSAGE", "verbs MSG", OLD, NO_DATA), //

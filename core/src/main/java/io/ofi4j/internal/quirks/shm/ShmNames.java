@@ -39,12 +39,31 @@ final class ShmNames extends Quirk {
 
     @Override
     protected byte[] spelling(EndpointAddress address) {
+        return isMadeHere(address) ? address.toBytes() : slashed(address);
+    }
+
+    private static byte[] slashed(EndpointAddress address) {
         byte[] name = address.toBytes();
         int end = text(address).indexOf(SEPARATOR) + SEPARATOR.length();
-        return isMadeHere(address) || end < SEPARATOR.length()
+        return end < SEPARATOR.length()
                 ? name
                 : ByteBuffer.allocate(name.length + 1).put(name, 0, end).put((byte) '/')
                         .put(name, end, name.length - end).array();
+    }
+
+    /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
+    static final class OwnPeers extends Quirk {
+        OwnPeers() {
+            super("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
+                    "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
+                            + " sends back leads into nowhere.",
+                    "ShmNamesTest");
+        }
+
+        @Override
+        protected byte[] spelling(EndpointAddress address) {
+            return slashed(address);
+        }
     }
 
     private static boolean isMadeHere(EndpointAddress address) {

@@ -15,8 +15,8 @@ public final class ShmQuirks {
 
     private static List<Quirk> all() {
         ShmNeighbours neighbours = new ShmNeighbours();
-        return List.of(new ShmRoom(), new AbsentPeers(), new ShmNames(), neighbours, new ShmPlaces(neighbours),
-                new ShmPlaces.LastPlace(), new ShmFiles(),
+        return List.of(new ShmRoom(), new AbsentPeers(), new ShmNames.OwnPeers(), new ShmNames(), neighbours,
+                new ShmPlaces(neighbours), new ShmPlaces.LastPlace(), new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), Tested.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
                                 + " next peer is taken for it.",

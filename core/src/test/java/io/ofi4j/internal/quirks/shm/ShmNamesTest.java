@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
@@ -15,6 +16,7 @@ import io.ofi4j.Waiting;
 import io.ofi4j.faults.FaultPeer;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.function.IntFunction;
@@ -91,6 +93,43 @@ class ShmNamesTest {
                 Endpoint successor = pair.domain.openEndpoint().address(name).bind(pair.queue).bind(pair.vector)
                         .enable()) {
             assertThat(successor.address()).isEqualTo(name);
+        }
+    }
+
+    @Test
+    void twoEndpointsOfOneProcessWriteToEachOther() {
+        Forked.Result result = Forked.run(WritesBack.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** The second writes once it has been written to; with completion data, so that its target must act. */
+    static final class WritesBack {
+        private static final int SIZE = 1 << 16;
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(TestProviders.hints("shm"));
+                    MemoryRegion source = pair.domain.allocate(SIZE, Access.WRITE);
+                    MemoryRegion target = pair.domain.allocate(SIZE, Access.REMOTE_WRITE)) {
+                Peer back = pair.vector.insert(pair.endpoint.address());
+                for (int time = 0; time < TIMES; time++) {
+                    pair.endpoint.rma().writeData(source, 0, SIZE, 1, pair.far, target.remote(), 0, 1);
+                    awaitBoth(pair);
+                    pair.farEndpoint.rma().writeData(source, 0, SIZE, 1, back, target.remote(), 0, 1);
+                    awaitBoth(pair);
+                }
+            }
+        }
+
+        /** Until one end has written and the other has the data. */
+        private static void awaitBoth(Pair pair) {
+            int[] completed = new int[1];
+            CompletionHandler counting = (token, flags, length, data) -> completed[0]++;
+            Waiting.YIELD.until(() -> {
+                pair.queue.poll(counting, 1);
+                pair.farQueue.poll(counting, 1);
+                return completed[0] == 2;
+            }, Pair.DEADLINE);
         }
     }
 }

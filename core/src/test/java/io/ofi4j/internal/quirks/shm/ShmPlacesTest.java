@@ -31,6 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class ShmPlacesTest {
     private static final int TIMES = 300;
+    /** Half of a vector's places, less some: on 2.6 a peer of the same process takes two. */
+    private static final int ENOUGH = 120;
     private static final Duration SHORT = Duration.ofMillis(5);
 
     @ParameterizedTest
@@ -105,7 +107,7 @@ class ShmPlacesTest {
                 written += writeOfAnother(pair, region) ? 0 : -TIMES;
             }
             System.out.println(written + " written, " + refused + " refused");
-            System.exit(written > 200 && written + refused == TIMES ? 0 : 3);
+            System.exit(written > ENOUGH && written + refused == TIMES ? 0 : 3);
         }
     }
 
