@@ -24,14 +24,10 @@ public enum Access {
 
     private final long bit;
 
-    Access(long bit) {
-        this.bit = bit;
-    }
+    Access(long bit) { this.bit = bit; }
 
     /** {@return libfabric's flag for this right} */
-    public long bit() {
-        return bit;
-    }
+    public long bit() { return bit; }
 
     /**
      * {@return the rights whose flags are set; other flags are ignored}
@@ -41,9 +37,7 @@ public enum Access {
     public static Set<Access> setOf(long bits) {
         Set<Access> set = EnumSet.noneOf(Access.class);
         for (Access access : values()) {
-            if ((bits & access.bit) != 0) {
-                set.add(access);
-            }
+            if ((bits & access.bit) != 0) { set.add(access); }
         }
         return Collections.unmodifiableSet(set);
     }

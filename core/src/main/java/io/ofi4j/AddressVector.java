@@ -82,52 +82,34 @@ public final class AddressVector implements AutoCloseable {
         }
 
         @Override
-        public boolean admitsCaller() {
-            return domain.guard.admits(Thread.currentThread());
-        }
+        public boolean admitsCaller() { return domain.guard.admits(Thread.currentThread()); }
 
         @Override
-        public void forget(EndpointAddress address) {
-            AddressVector.this.forget(address);
-        }
+        public void forget(EndpointAddress address) { AddressVector.this.forget(address); }
 
         @Override
-        public boolean isClosed() {
-            return closed;
-        }
+        public boolean isClosed() { return closed; }
     }
 
-    VectorView view() {
-        return view;
-    }
+    VectorView view() { return view; }
 
     /** {@return the attributes it was opened with} */
-    public AddressVectorAttributes attributes() {
-        return attributes;
-    }
+    public AddressVectorAttributes attributes() { return attributes; }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
-    Domain domain() {
-        return domain;
-    }
+    Domain domain() { return domain; }
 
     /** Whether it belongs to a connected endpoint and has no native vector. */
     boolean isOfConnection() {
         return handle == null;
     }
 
-    OpenChildren endpoints() {
-        return endpoints;
-    }
+    OpenChildren endpoints() { return endpoints; }
 
     synchronized void bind(Endpoint endpoint) {
         requireOpen();
-        if (places != null && endpoints.isEmpty()) {
-            places.restart(entries.size());
-        }
+        if (places != null && endpoints.isEmpty()) { places.restart(entries.size()); }
         endpoints.add(endpoint);
     }
 
@@ -136,9 +118,7 @@ public final class AddressVector implements AutoCloseable {
      * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the process.
      */
     synchronized void prepare(CompletionQueue queue) {
-        if (prepared.contains(queue)) {
-            return;
-        }
+        if (prepared.contains(queue)) { return; }
         if (!entries.isEmpty()) {
             throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
                     + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
@@ -180,17 +160,13 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalStateException("the shared " + this + " already has all " + attributes.count()
                     + " addresses it was opened for: open it with a larger count");
         }
-        if (places != null) {
-            places.requireNext(entries.keySet(), this);
-        }
+        if (places != null) { places.requireNext(entries.keySet(), this); }
     }
 
     private long insertNatively(EndpointAddress address) {
         give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(domain.quirks.spelling(address)));
-        if (!inserted.has(0)) {
-            throw Status.exception(-inserted.error(0), "fi_av_insert", provider());
-        }
+        if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
         return inserted.addresses()[0];
     }
 
@@ -208,9 +184,7 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private boolean isNewAndSafe(EndpointAddress address) {
-        if (entries.containsKey(address) || attributes.name().isPresent()) {
-            return false;
-        }
+        if (entries.containsKey(address) || attributes.name().isPresent()) { return false; }
         try {
             AddressFormats.require(domain.info(), address);
         } catch (IllegalArgumentException e) { // reported when it is inserted alone
@@ -222,9 +196,7 @@ public final class AddressVector implements AutoCloseable {
     private void insertTogether(List<EndpointAddress> addresses) {
         List<EndpointAddress> sameLength = addresses.stream()
                 .filter(address -> address.toBytes().length == addresses.getFirst().toBytes().length).toList();
-        if (sameLength.size() < 2) {
-            return;
-        }
+        if (sameLength.size() < 2) { return; }
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle,
                 sameLength.stream().map(EndpointAddress::toBytes).toList());
         for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
@@ -287,9 +259,7 @@ public final class AddressVector implements AutoCloseable {
         requireOpen();
         requireHere(peer);
         AvOps.Found found = AvOps.fi_av_lookup(handle, peer.entry.fabricAddress);
-        if (found.status() == -Errno.ENODATA || domain.quirks.has(Fact.LOOKUP_INEXACT)) {
-            return peer.entry.address;
-        }
+        if (found.status() == -Errno.ENODATA || domain.quirks.has(Fact.LOOKUP_INEXACT)) { return peer.entry.address; }
         Status.check(found.status(), "fi_av_lookup", provider());
         return EndpointAddress.of(found.address(), domain.info().addressFormat());
     }
@@ -333,40 +303,28 @@ public final class AddressVector implements AutoCloseable {
      * removed.
      */
     private synchronized void forget(EndpointAddress address) {
-        if (gone) {
-            return;
-        }
+        if (gone) { return; }
         Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
-            if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) {
-                return;
-            }
+            if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) { return; }
         }
         give();
         AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
-        if (inserted.has(0)) {
-            removeNatively(new Entry(address, inserted.addresses()[0]));
-        }
+        if (inserted.has(0)) { removeNatively(new Entry(address, inserted.addresses()[0])); }
     }
 
     private void removeNatively(Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
-        if (places != null) {
-            places.free();
-        }
+        if (places != null) { places.free(); }
         if (attributes.isReadOnly()) { // another process owns the table
             return;
         }
         Status.check(domain.quirks.removePeer(handle, entry.address, entry.fabricAddress), "fi_av_remove", provider());
     }
 
-    private void give() {
-        if (places != null) {
-            places.give();
-        }
-    }
+    private void give() { if (places != null) { places.give(); } }
 
     /**
      * {@return an address as text; fi_av_straddr}
@@ -381,22 +339,16 @@ public final class AddressVector implements AutoCloseable {
 
     private void requireOpen() {
         domain.checkThread();
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
     }
 
-    private String provider() {
-        return domain.info().provider();
-    }
+    private String provider() { return domain.info().provider(); }
 
     /** Closes the vector; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open. */
     @Override
     public void close() {
         synchronized (this) {
-            if (closed) {
-                return;
-            }
+            if (closed) { return; }
             domain.checkThread();
             endpoints.requireNone(this);
             closed = true;
@@ -413,7 +365,5 @@ public final class AddressVector implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "AddressVector of " + provider();
-    }
+    public String toString() { return "AddressVector of " + provider(); }
 }

@@ -11,8 +11,7 @@ import io.ofi4j.internal.quirks.Status;
 
 /** Opens address vectors, and rejects attributes that a provider would misinterpret. */
 final class AddressVectors {
-    private AddressVectors() {
-    }
+    private AddressVectors() {}
 
     static AddressVector open(Domain domain, AddressVectorAttributes attributes) {
         FabricInfo info = domain.info();

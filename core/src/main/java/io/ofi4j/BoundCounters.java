@@ -38,9 +38,7 @@ final class BoundCounters {
         events.forEach(event -> byEvent.put(event, counter));
     }
 
-    boolean has(CounterEvent event) {
-        return byEvent.containsKey(event);
-    }
+    boolean has(CounterEvent event) { return byEvent.containsKey(event); }
 
     /** Passes each counter with the flags of the events it counts. */
     void forEach(BiConsumer<Counter, Long> action) {
@@ -93,11 +91,7 @@ final class BoundCounters {
         }
     }
 
-    void released(Endpoint endpoint) {
-        all().forEach(counter -> counter.unbind(endpoint));
-    }
+    void released(Endpoint endpoint) { all().forEach(counter -> counter.unbind(endpoint)); }
 
-    private List<Counter> all() {
-        return byEvent.values().stream().distinct().toList();
-    }
+    private List<Counter> all() { return byEvent.values().stream().distinct().toList(); }
 }

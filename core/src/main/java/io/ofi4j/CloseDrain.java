@@ -11,16 +11,13 @@ final class CloseDrain {
 
     private static final long MOMENT_NANOS = 5_000_000;
 
-    private CloseDrain() {
-    }
+    private CloseDrain() {}
 
     /** Waits two seconds at most for the operations of an endpoint that accepts no new ones. */
     static void await(Endpoint endpoint) {
         CompletionQueue queue = endpoint.transmitQueue();
         Quirks quirks = endpoint.quirks;
-        if (!endpoint.isEnabled()) {
-            return;
-        }
+        if (!endpoint.isEnabled()) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) {
             long start = System.nanoTime();
             while (System.nanoTime() - start < MOMENT_NANOS) {
@@ -30,9 +27,7 @@ final class CloseDrain {
         }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
             await(endpoint, () -> queue.statisticsOf(endpoint).inFlight());
-        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
-            await(endpoint, () -> queue.readsInFlight(endpoint));
-        }
+        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) { await(endpoint, () -> queue.readsInFlight(endpoint)); }
     }
 
     private static void await(Endpoint endpoint, IntSupplier inFlight) {

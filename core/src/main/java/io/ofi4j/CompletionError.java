@@ -27,9 +27,7 @@ public record CompletionError(long token, long flags, long length, long buffer, 
 
     /** {@return a copy of the provider's error data} */
     @Override
-    public byte[] providerData() {
-        return providerData.clone();
-    }
+    public byte[] providerData() { return providerData.clone(); }
 
     /**
      * {@return the address of the peer that caused the error, if that peer is not in the address vector} With

@@ -15,6 +15,5 @@ public final class CompletionFlags {
     /** The completion carries a peer's data. */
     public static final long REMOTE_CQ_DATA = 1L << 17;
 
-    private CompletionFlags() {
-    }
+    private CompletionFlags() {}
 }

@@ -21,7 +21,5 @@ public interface CompletionHandler {
      *
      * @param error the failed operation and the cause
      */
-    default void onError(CompletionError error) {
-        throw error.toException();
-    }
+    default void onError(CompletionError error) { throw error.toException(); }
 }

@@ -81,9 +81,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         } catch (Throwable t) {
             FidOps.fi_close(handle);
             arena.close();
-            if (descriptor != null) {
-                descriptor.close();
-            }
+            if (descriptor != null) { descriptor.close(); }
             throw t;
         }
     }
@@ -91,49 +89,29 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** What the provider's quirks see of this queue. */
     private final class View implements QueueView {
         @Override
-        public boolean admitsCaller() {
-            return guard.admitsAnyone(Thread.currentThread());
-        }
+        public boolean admitsCaller() { return guard.admitsAnyone(Thread.currentThread()); }
 
         @Override
-        public void drain() {
-            CompletionQueue.this.drain();
-        }
+        public void drain() { CompletionQueue.this.drain(); }
 
         @Override
-        public int inFlight() {
-            return CompletionQueue.this.inFlight();
-        }
+        public int inFlight() { return CompletionQueue.this.inFlight(); }
     }
 
-    QueueView view() {
-        return view;
-    }
+    QueueView view() { return view; }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
-    Domain domain() {
-        return domain;
-    }
+    Domain domain() { return domain; }
 
-    QueueReceives dataReceives() {
-        return dataReceives;
-    }
+    QueueReceives dataReceives() { return dataReceives; }
 
-    BoundEndpoints endpoints() {
-        return endpoints;
-    }
+    BoundEndpoints endpoints() { return endpoints; }
 
-    boolean hasWaitObject() {
-        return waitObject != WaitObject.NONE;
-    }
+    boolean hasWaitObject() { return waitObject != WaitObject.NONE; }
 
     /** Notes that an enabled endpoint is about to close; inside the guard. */
-    void closing() {
-        waiting.closing();
-    }
+    void closing() { waiting.closing(); }
 
     /** Notes that an endpoint was enabled; inside the guard. */
     void enabled() {
@@ -181,9 +159,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * @throws IllegalArgumentException if the limit is below 1
      */
     public int poll(CompletionHandler handler, int limit) {
-        if (limit < 1) {
-            throw badLimit(limit);
-        }
+        if (limit < 1) { throw badLimit(limit); }
         Objects.requireNonNull(handler, "handler"); // before a completion is taken from the queue
         return completions.poll(handler, Math.min(limit, CompletionReader.BATCH));
     }
@@ -202,9 +178,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     public int await(CompletionHandler handler, int limit, Duration deadline) {
         Objects.requireNonNull(handler, "handler");
-        if (limit < 1) {
-            throw badLimit(limit);
-        }
+        if (limit < 1) { throw badLimit(limit); }
         guard.checkThread(); // before a signal is consumed
         return waiting.until(() -> poll(handler, limit), deadline);
     }
@@ -214,40 +188,26 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * descriptor readable, or if no thread waits, makes the next {@link #tryWait} return false, so that the application's own
      * event loop does not sleep. Any thread may call this with any threading model.
      */
-    public void signal() {
-        waiting.signal();
-    }
+    public void signal() { waiting.signal(); }
 
     @Override
-    public int waitDescriptor() {
-        return waiting.descriptor();
-    }
+    public int waitDescriptor() { return waiting.descriptor(); }
 
     @Override
-    public boolean tryWait() {
-        return waiting.tryWait();
-    }
+    public boolean tryWait() { return waiting.tryWait(); }
 
     /**
      * Makes progress without returning completions, which are kept for the next {@link #poll}. Does nothing while as many
      * completions are kept as operations can be in flight.
      */
-    public void progress() {
-        if (!progressIfOpen()) {
-            throw new IllegalStateException(this + " is closed");
-        }
-    }
+    public void progress() { if (!progressIfOpen()) { throw new IllegalStateException(this + " is closed"); } }
 
     /** Makes progress unless this queue is closed; returns whether it is open. */
     boolean progressIfOpen() {
         guard.enter();
         try {
-            if (completions.isClosed()) {
-                return false;
-            }
-            if (completions.kept() < contexts.capacity() && completions.readAside()) {
-                waiting.wake();
-            }
+            if (completions.isClosed()) { return false; }
+            if (completions.kept() < contexts.capacity() && completions.readAside()) { waiting.wake(); }
         } finally {
             guard.exit();
         }
@@ -259,35 +219,25 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * {@return counts since the queue was opened, and what it holds now} Works after close, too. With
      * {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any thread may call it.
      */
-    public CompletionQueueStatistics statistics() {
-        return asAnyone(completions::statistics);
-    }
+    public CompletionQueueStatistics statistics() { return asAnyone(completions::statistics); }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
                 endpoint.timesFull));
     }
 
-    int readsInFlight(Endpoint endpoint) {
-        return asAnyone(() -> contexts.readsInFlight(endpoint.number));
-    }
+    int readsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.readsInFlight(endpoint.number)); }
 
-    int inFlight() {
-        return asAnyone(contexts::inFlight);
-    }
+    int inFlight() { return asAnyone(contexts::inFlight); }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
     boolean keep(long token, long flags) {
         boolean hasRoom = completions.keep(token, flags);
-        if (hasRoom) {
-            waiting.wake();
-        }
+        if (hasRoom) { waiting.wake(); }
         return hasRoom;
     }
 
-    int inFlight(MemoryRegion region) {
-        return asAnyone(() -> contexts.inFlightOfRegion(region.number));
-    }
+    int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
 
     private <T> T asAnyone(Supplier<T> action) {
         guard.enterAsAnyone();
@@ -341,16 +291,12 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         guard.enterAsAnyone();
         try {
             int count = completions.cancel(endpoint.number, isClosed);
-            if (count > 0) {
-                waiting.wake();
-            }
+            if (count > 0) { waiting.wake(); }
             endpoint.canceled += count;
         } finally {
             guard.exit();
         }
-        if (endpoint.canceled > 0) {
-            RECORDER.canceled(endpoint.info().provider(), endpoint.canceled);
-        }
+        if (endpoint.canceled > 0) { RECORDER.canceled(endpoint.info().provider(), endpoint.canceled); }
         completions.finishIdleRegions();
     }
 
@@ -362,9 +308,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     public void close() {
         guard.enter();
         try {
-            if (completions.isClosed()) {
-                return;
-            }
+            if (completions.isClosed()) { return; }
             endpoints.requireNone(this);
             completions.close();
         } finally {
@@ -390,7 +334,5 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     @Override
-    public String toString() {
-        return "CompletionQueue of " + handle.provider();
-    }
+    public String toString() { return "CompletionQueue of " + handle.provider(); }
 }

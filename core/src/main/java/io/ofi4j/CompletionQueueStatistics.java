@@ -11,5 +11,4 @@ package io.ofi4j;
  * @param inFlight operations in flight: accepted, their completion not read yet
  */
 public record CompletionQueueStatistics(long completed, long failed, long canceled, long timesFull, int kept,
-        int inFlight) {
-}
+        int inFlight) {}

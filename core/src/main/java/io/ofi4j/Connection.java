@@ -118,9 +118,7 @@ public final class Connection {
      * @throws ConnectionException if it fails at once
      */
     public void accept(byte... data) {
-        if (request == null) {
-            throw new IllegalStateException(endpoint + " was not opened for a connection request");
-        }
+        if (request == null) { throw new IllegalStateException(endpoint + " was not opened for a connection request"); }
         begin(data);
         ended(CmOps.fi_accept(handle, data), "fi_accept");
         request.accepted();
@@ -174,9 +172,7 @@ public final class Connection {
         }
         queue.discard(this::isOutcome);
         synchronized (this) {
-            if (failure != null) {
-                throw failure.toException();
-            }
+            if (failure != null) { throw failure.toException(); }
             if (state == State.FAILED) {
                 throw new IllegalStateException(endpoint + " failed to connect: open another");
             }
@@ -200,9 +196,7 @@ public final class Connection {
      */
     public void shutdown() {
         endpoint.requireEnabled();
-        if (state == State.SHUT_DOWN || state == State.FAILED) {
-            return;
-        }
+        if (state == State.SHUT_DOWN || state == State.FAILED) { return; }
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             Event event = wasShutDown();
@@ -221,9 +215,7 @@ public final class Connection {
      * @throws IllegalStateException if it was never connected
      */
     public Peer peer() {
-        if (state != State.SHUT_DOWN) {
-            requireConnected();
-        }
+        if (state != State.SHUT_DOWN) { requireConnected(); }
         return peer;
     }
 
@@ -249,9 +241,7 @@ public final class Connection {
 
     /** @throws IllegalStateException if there is no connection */
     void requireConnected() {
-        if (state != State.CONNECTED) {
-            throw notConnected();
-        }
+        if (state != State.CONNECTED) { throw notConnected(); }
     }
 
     IllegalStateException notConnected() {
@@ -273,9 +263,7 @@ public final class Connection {
     Event wasShutDown() {
         boolean byPeer = state == State.CONNECTED;
         disconnect();
-        if (byPeer && endpoint.quirks.has(Fact.SHUTDOWN_NEEDS_ANSWER)) {
-            CmOps.fi_shutdown(handle);
-        }
+        if (byPeer && endpoint.quirks.has(Fact.SHUTDOWN_NEEDS_ANSWER)) { CmOps.fi_shutdown(handle); }
         return new Event.ShutDown(endpoint);
     }
 
@@ -290,9 +278,7 @@ public final class Connection {
     }
 
     private synchronized void disconnect() {
-        if (state == State.CONNECTED) {
-            RECORDER.disconnected(endpoint.info().provider());
-        }
+        if (state == State.CONNECTED) { RECORDER.disconnected(endpoint.info().provider()); }
         state = state == State.FAILED ? State.FAILED : State.SHUT_DOWN;
         endpoint.refuse(peer);
     }
@@ -300,8 +286,6 @@ public final class Connection {
     /** Rejects a request that was not accepted, after the endpoint was closed. */
     void endpointClosed() {
         disconnect();
-        if (request != null && request.isTaken()) {
-            request.giveBack(true);
-        }
+        if (request != null && request.isTaken()) { request.giveBack(true); }
     }
 }

@@ -70,9 +70,7 @@ public final class ConnectionException extends FabricException {
     }
 
     /** {@return the cause of the failure} */
-    public Reason reason() {
-        return reason;
-    }
+    public Reason reason() { return reason; }
 
     /** {@return a copy of the data with which the peer rejected the connection, empty otherwise} */
     public byte[] data() {

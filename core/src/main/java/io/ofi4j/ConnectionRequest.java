@@ -71,16 +71,12 @@ public final class ConnectionRequest implements AutoCloseable {
      */
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
-        if (!rejectIfPending(reason)) {
-            throw over();
-        }
+        if (!rejectIfPending(reason)) { throw over(); }
     }
 
     private boolean rejectIfPending(byte[] reason) {
         synchronized (this) {
-            if (state != State.PENDING) {
-                return false;
-            }
+            if (state != State.PENDING) { return false; }
             state = State.OVER;
         }
         passiveEndpoint.reject(this, reason);
@@ -89,9 +85,7 @@ public final class ConnectionRequest implements AutoCloseable {
 
     /** Hands out the native info, once, to open an endpoint. */
     synchronized InfoHandle take() {
-        if (state != State.PENDING) {
-            throw over();
-        }
+        if (state != State.PENDING) { throw over(); }
         state = State.TAKEN;
         return handle;
     }
@@ -116,14 +110,10 @@ public final class ConnectionRequest implements AutoCloseable {
         passiveEndpoint.forget(this);
     }
 
-    synchronized boolean isTaken() {
-        return state == State.TAKEN;
-    }
+    synchronized boolean isTaken() { return state == State.TAKEN; }
 
     /** The provider's handle of the request. */
-    long identity() {
-        return handle.request();
-    }
+    long identity() { return handle.request(); }
 
     private IllegalStateException over() {
         return new IllegalStateException(this
@@ -132,12 +122,8 @@ public final class ConnectionRequest implements AutoCloseable {
 
     /** Rejects the connection if the request is pending. */
     @Override
-    public void close() {
-        rejectIfPending(new byte[0]);
-    }
+    public void close() { rejectIfPending(new byte[0]); }
 
     @Override
-    public String toString() {
-        return "ConnectionRequest to " + passiveEndpoint;
-    }
+    public String toString() { return "ConnectionRequest to " + passiveEndpoint; }
 }

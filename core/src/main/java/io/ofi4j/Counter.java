@@ -81,13 +81,9 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
-    Domain domain() {
-        return domain;
-    }
+    Domain domain() { return domain; }
 
     void bind(Object child) {
         guard.enterAsAnyone();
@@ -128,21 +124,13 @@ public final class Counter implements AutoCloseable {
      * Notes that an enabled endpoint is about to close; inside the guard, with no thread in fi_cntr_wait. The endpoint may
      * leave stale entries in the counter's wait object, which fi_cntr_wait would read.
      */
-    void closing() {
-        blocks &= !goesStale;
-    }
+    void closing() { blocks &= !goesStale; }
 
-    private long count() {
-        return isReadable ? ops.fi_cntr_read() : added;
-    }
+    private long count() { return isReadable ? ops.fi_cntr_read() : added; }
 
-    private long errors() {
-        return isReadable ? ops.fi_cntr_readerr() : addedErrors;
-    }
+    private long errors() { return isReadable ? ops.fi_cntr_readerr() : addedErrors; }
 
-    void unbind(Object child) {
-        bound.remove(child);
-    }
+    void unbind(Object child) { bound.remove(child); }
 
     /** Enters the guard, and waits until no thread blocks in libfabric. */
     void enterAlone() {
@@ -194,9 +182,7 @@ public final class Counter implements AutoCloseable {
     }
 
     private void change(String call, long value) {
-        if (value < 0) {
-            throw new IllegalArgumentException("a count must be 0 or more, not " + value);
-        }
+        if (value < 0) { throw new IllegalArgumentException("a count must be 0 or more, not " + value); }
         guard.enter();
         try {
             requireOpen();
@@ -252,17 +238,13 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private boolean blocks() {
-        return blocks && (!isWaitSpoiled || hasOwnTable);
-    }
+    private boolean blocks() { return blocks && (!isWaitSpoiled || hasOwnTable); }
 
     private boolean isReached(long threshold) {
         guard.enter();
         try {
             requireOpen();
-            if (Long.compareUnsigned(count(), threshold) >= 0) {
-                return true;
-            }
+            if (Long.compareUnsigned(count(), threshold) >= 0) { return true; }
             long errors = errors();
             long fresh = errors - knownErrors;
             knownErrors = errors;
@@ -293,11 +275,7 @@ public final class Counter implements AutoCloseable {
         return false;
     }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
-    }
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
      * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
@@ -307,9 +285,7 @@ public final class Counter implements AutoCloseable {
     public void close() {
         guard.enter();
         try {
-            if (closed) {
-                return;
-            }
+            if (closed) { return; }
             bound.requireNone(this);
             closed = true;
         } finally {
@@ -322,7 +298,5 @@ public final class Counter implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "Counter of " + handle.provider();
-    }
+    public String toString() { return "Counter of " + handle.provider(); }
 }

@@ -19,16 +19,10 @@ public enum CounterEvent {
 
     private final long bit;
 
-    CounterEvent(int shift) {
-        this.bit = 1L << shift;
-    }
+    CounterEvent(int shift) { this.bit = 1L << shift; }
 
     /** {@return libfabric's bit for this event} */
-    public long bit() {
-        return bit;
-    }
+    public long bit() { return bit; }
 
-    boolean isRemote() {
-        return this == REMOTE_READ || this == REMOTE_WRITE;
-    }
+    boolean isRemote() { return this == REMOTE_READ || this == REMOTE_WRITE; }
 }

@@ -9,11 +9,7 @@ public enum Direction {
 
     private final long bit;
 
-    Direction(long bit) {
-        this.bit = bit;
-    }
+    Direction(long bit) { this.bit = bit; }
 
-    long bit() {
-        return bit;
-    }
+    long bit() { return bit; }
 }

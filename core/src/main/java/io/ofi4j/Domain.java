@@ -42,9 +42,7 @@ public final class Domain implements AutoCloseable {
     /** Set by {@link #regions}. */
     final ClosingRegions closingRegions = new ClosingRegions() {
         @Override
-        public void finishIdle() {
-            finishIdleRegions();
-        }
+        public void finishIdle() { finishIdleRegions(); }
     };
 
     final Quirks quirks;
@@ -71,9 +69,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /** {@return the info it was opened with} */
-    public FabricInfo info() {
-        return info;
-    }
+    public FabricInfo info() { return info; }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
     public CompletionQueue openCompletionQueue() {
@@ -118,9 +114,7 @@ public final class Domain implements AutoCloseable {
         return quirks.has(Fact.QUEUES_ARE_DOMAINS);
     }
 
-    boolean isClosed() {
-        return closed;
-    }
+    boolean isClosed() { return closed; }
 
     /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
     public AddressVector openAddressVector() {
@@ -271,9 +265,7 @@ public final class Domain implements AutoCloseable {
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
         FileMapping mapping = file.map(); // may take long: not under the monitor
         synchronized (this) {
-            if (closed) {
-                mapping.arena().close();
-            }
+            if (closed) { mapping.arena().close(); }
             requireOpen();
             return adopt(regions.adopt(mapping, access));
         }
@@ -320,23 +312,15 @@ public final class Domain implements AutoCloseable {
         return lastNumber;
     }
 
-    Fabric fabric() {
-        return fabric;
-    }
+    Fabric fabric() { return fabric; }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
-    void checkThread() {
-        guard.checkThread();
-    }
+    void checkThread() { guard.checkThread(); }
 
     private void requireOpen() {
         checkThread();
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
     }
 
     private Endpoint adoptEndpoint(Endpoint endpoint) {
@@ -347,9 +331,7 @@ public final class Domain implements AutoCloseable {
     void forget(Object child) {
         children.remove(child);
         queues.forget(child);
-        if (child instanceof Endpoint) {
-            closes.close(regions::endpointClosed);
-        }
+        if (child instanceof Endpoint) { closes.close(regions::endpointClosed); }
     }
 
     /** {@return what is registered now} Any thread may call it, also after close. */
@@ -357,9 +339,7 @@ public final class Domain implements AutoCloseable {
         return regions.statistics();
     }
 
-    synchronized void finishIdleRegions() {
-        regions.finishIdle();
-    }
+    synchronized void finishIdleRegions() { regions.finishIdle(); }
 
     /**
      * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
@@ -367,16 +347,12 @@ public final class Domain implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
+        if (closed) { return; }
         checkThread();
         children.requireNone(this);
         closed = true;
         fabric.forget(this);
-        if (closes.isHolding()) {
-            fabric.closes.hold(this);
-        }
+        if (closes.isHolding()) { fabric.closes.hold(this); }
         Status.check(closes.close(this::closeNatively), "fi_close(domain)", info.provider());
         regions.quarantine.checkLate();
     }
@@ -389,7 +365,5 @@ public final class Domain implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "Domain " + info.domain().name() + " of " + info.provider();
-    }
+    public String toString() { return "Domain " + info.domain().name() + " of " + info.provider(); }
 }

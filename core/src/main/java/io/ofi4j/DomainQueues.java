@@ -67,9 +67,7 @@ final class DomainQueues {
 
     synchronized void forget(Object child) {
         queues.remove(child);
-        if (child == progressThread) {
-            progressThread = null;
-        }
+        if (child == progressThread) { progressThread = null; }
     }
 
     synchronized ProgressThread startProgress(Duration pause) {
@@ -78,16 +76,12 @@ final class DomainQueues {
             throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, but " + domain + " has "
                     + threading + ": request SAFE, or poll");
         }
-        if (progressThread != null) {
-            throw new IllegalStateException(domain + " already has " + progressThread);
-        }
+        if (progressThread != null) { throw new IllegalStateException(domain + " already has " + progressThread); }
         progressThread = new ProgressThread(domain, pause, this::progress);
         return progressThread;
     }
 
-    List<CompletionQueue> all() {
-        return List.copyOf(queues);
-    }
+    List<CompletionQueue> all() { return List.copyOf(queues); }
 
     int inFlight(MemoryRegion region) {
         int inFlight = 0;
@@ -103,9 +97,7 @@ final class DomainQueues {
      */
     void progress() {
         for (CompletionQueue queue : queues) {
-            if (queue.guard.admits(Thread.currentThread())) {
-                queue.progressIfOpen();
-            }
+            if (queue.guard.admits(Thread.currentThread())) { queue.progressIfOpen(); }
         }
     }
 

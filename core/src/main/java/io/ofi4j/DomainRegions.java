@@ -26,9 +26,7 @@ final class DomainRegions {
     }
 
     /** Regions that the provider binds to an endpoint. */
-    EndpointRegions ofEndpoints() {
-        return ofEndpoints;
-    }
+    EndpointRegions ofEndpoints() { return ofEndpoints; }
 
     MemoryRegion allocate(long length, Access[] access) {
         return add(MemoryRegions.allocate(domain, length, access, domain.nextNumber()));
@@ -55,9 +53,7 @@ final class DomainRegions {
         bytes -= region.length();
     }
 
-    DomainStatistics statistics() {
-        return new DomainStatistics(count, bytes, closing.size());
-    }
+    DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }
 
     /** Finishes a region that accepts no operations, now or when its last operation has completed. */
     void finishWhenIdle(MemoryRegion region) {
@@ -70,9 +66,7 @@ final class DomainRegions {
         domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
     }
 
-    void finishIdle() {
-        finishIdle(null);
-    }
+    void finishIdle() { finishIdle(null); }
 
     /** @param reporting the region whose caller gets its error; errors of others are reported when the domain closes */
     private void finishIdle(MemoryRegion reporting) {
@@ -80,9 +74,7 @@ final class DomainRegions {
         closing.removeAll(idle);
         for (MemoryRegion region : idle) {
             int status = region.finish();
-            if (status != 0 && region != reporting) {
-                quarantine.failed(status, domain.info().provider());
-            }
+            if (status != 0 && region != reporting) { quarantine.failed(status, domain.info().provider()); }
         }
         quarantine.freeHeld();
         noteWork();
@@ -99,9 +91,7 @@ final class DomainRegions {
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.isHeld()) {
-                domain.closingRegions.isAny = true;
-            }
+            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
         }
         return 0;
     }

@@ -7,5 +7,4 @@ package io.ofi4j;
  * @param registeredBytes their total length in bytes
  * @param closingRegions the number of closed regions that are deregistered when their last operation has completed
  */
-public record DomainStatistics(int regions, long registeredBytes, int closingRegions) {
-}
+public record DomainStatistics(int regions, long registeredBytes, int closingRegions) {}

@@ -87,9 +87,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /** {@return the info it was opened with} */
-    public FabricInfo info() {
-        return info;
-    }
+    public FabricInfo info() { return info; }
 
     /**
      * Binds the vector of the peers that this endpoint reaches; fi_ep_bind.
@@ -143,9 +141,7 @@ public final class Endpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if no transmit queue is bound
      */
-    public EndpointStatistics statistics() {
-        return bindings.requireTransmitQueue().statisticsOf(this);
-    }
+    public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
 
     /** Whether a successful operation with these flags is not reported. */
     boolean isSilent(long operationFlags) {
@@ -224,9 +220,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if this endpoint is not of type {@link EndpointType#MSG}
      * @throws IllegalStateException if no event queue is bound
      */
-    public synchronized Connection connection() {
-        return bindings.requireConnection();
-    }
+    public synchronized Connection connection() { return bindings.requireConnection(); }
 
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
@@ -236,9 +230,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Rma rma() {
         requireEnabled();
-        if (bindings.isOfConnection()) {
-            connection().requireConnected();
-        }
+        if (bindings.isOfConnection()) { connection().requireConnected(); }
         if (rma == null) {
             rma = new Rma(this, atProvider.rmaOps(handle)); // only now: enabling may have replaced the table
         }
@@ -275,9 +267,7 @@ public final class Endpoint implements AutoCloseable {
     /** Runs an action with the handle, which stays open meanwhile. */
     synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
         requireOpen();
-        if (enabledOnly) {
-            address();
-        }
+        if (enabledOnly) { address(); }
         atProvider.requireThere();
         return action.apply(handle);
     }
@@ -298,34 +288,22 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
-    AddressVector vector() {
-        return bindings.vector();
-    }
+    AddressVector vector() { return bindings.vector(); }
 
-    CompletionQueue transmitQueue() {
-        return bindings.transmitQueue();
-    }
+    CompletionQueue transmitQueue() { return bindings.transmitQueue(); }
 
-    List<CompletionQueue> queues() {
-        return bindings.queues();
-    }
+    List<CompletionQueue> queues() { return bindings.queues(); }
 
-    boolean isEnabled() {
-        return atProvider.isEnabled();
-    }
+    boolean isEnabled() { return atProvider.isEnabled(); }
 
     void requireOpen() {
         domain.checkThread();
-        if (closeBegun) {
-            throw closed();
-        }
+        if (closeBegun) { throw closed(); }
     }
 
     synchronized void requireEnabled() {
         requireOpen();
-        if (!isEnabled()) {
-            throw new IllegalStateException("enable " + this + " first");
-        }
+        if (!isEnabled()) { throw new IllegalStateException("enable " + this + " first"); }
     }
 
     /** @throws WrongThreadException if the threading model gives this endpoint or one of its queues to another thread */
@@ -334,13 +312,9 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /** Refuses all later operations to this peer. */
-    void refuse(Peer peer) {
-        bindings.betweenPosts(peer::refuse);
-    }
+    void refuse(Peer peer) { bindings.betweenPosts(peer::refuse); }
 
-    IllegalStateException closed() {
-        return new IllegalStateException(this + " is closed");
-    }
+    IllegalStateException closed() { return new IllegalStateException(this + " is closed"); }
 
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
@@ -354,9 +328,7 @@ public final class Endpoint implements AutoCloseable {
     @Override
     public void close() {
         synchronized (this) {
-            if (closeBegun) {
-                return;
-            }
+            if (closeBegun) { return; }
             bindings.checkPostingThread();
             aliases.requireNone(this);
             closeBegun = true;

@@ -67,12 +67,8 @@ final class EndpointBindings {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
         }
         queue.bind(endpoint);
-        if (wanted.contains(Direction.TRANSMIT)) {
-            transmitQueue = queue;
-        }
-        if (wanted.contains(Direction.RECEIVE)) {
-            receiveQueue = queue;
-        }
+        if (wanted.contains(Direction.TRANSMIT)) { transmitQueue = queue; }
+        if (wanted.contains(Direction.RECEIVE)) { receiveQueue = queue; }
     }
 
     void bindSelective(CompletionQueue queue) {
@@ -111,32 +107,22 @@ final class EndpointBindings {
         }
     }
 
-    boolean isOfConnection() {
-        return endpoint.info().endpoint().type() == EndpointType.MSG;
-    }
+    boolean isOfConnection() { return endpoint.info().endpoint().type() == EndpointType.MSG; }
 
-    AddressVector vector() {
-        return vector;
-    }
+    AddressVector vector() { return vector; }
 
     /** Null for an endpoint with an address vector. */
-    EventQueue eventQueue() {
-        return eventQueue;
-    }
+    EventQueue eventQueue() { return eventQueue; }
 
     Connection requireConnection() {
         if (!isOfConnection()) {
             throw new UnsupportedOperationException(endpoint + " is not connected: its peers are in an address vector");
         }
-        if (connection == null) {
-            throw new IllegalStateException("bind an event queue to " + endpoint + " first");
-        }
+        if (connection == null) { throw new IllegalStateException("bind an event queue to " + endpoint + " first"); }
         return connection;
     }
 
-    CompletionQueue transmitQueue() {
-        return transmitQueue;
-    }
+    CompletionQueue transmitQueue() { return transmitQueue; }
 
     CompletionQueue requireTransmitQueue() {
         synchronized (endpoint) {
@@ -147,14 +133,10 @@ final class EndpointBindings {
         }
     }
 
-    CompletionQueue receiveQueue() {
-        return receiveQueue;
-    }
+    CompletionQueue receiveQueue() { return receiveQueue; }
 
     /** Whether only requested completions are reported. */
-    boolean isSelective() {
-        return selective;
-    }
+    boolean isSelective() { return selective; }
 
     /** The queues that make progress for this endpoint. */
     List<CompletionQueue> queues() {
@@ -170,9 +152,7 @@ final class EndpointBindings {
     /** @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread */
     void checkPostingThread() {
         domain.checkThread();
-        if (transmitQueue != null) {
-            transmitQueue.guard.checkThread();
-        }
+        if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
     }
 
     /** Runs an action while no thread posts. */
@@ -193,9 +173,7 @@ final class EndpointBindings {
 
     /** Releases the bound objects after the endpoint was closed. */
     void release() {
-        if (vector != null) {
-            vector.endpoints().remove(endpoint);
-        }
+        if (vector != null) { vector.endpoints().remove(endpoint); }
         queues().forEach(queue -> queue.endpoints().closed(endpoint));
         counters.released(endpoint);
     }

@@ -25,18 +25,14 @@ public final class EndpointControl {
 
     private final Endpoint endpoint;
 
-    EndpointControl(Endpoint endpoint) {
-        this.endpoint = endpoint;
-    }
+    EndpointControl(Endpoint endpoint) { this.endpoint = endpoint; }
 
     /** {@return the flags of operations that are posted without flags; FI_GETOPSFLAG} */
     public Set<OperationFlag> defaultFlags() {
         long bits = endpoint.whileOpen(true, this::flagBits);
         Set<OperationFlag> flags = EnumSet.noneOf(OperationFlag.class);
         for (OperationFlag flag : OperationFlag.values()) {
-            if ((bits & flag.bit()) != 0) {
-                flags.add(flag);
-            }
+            if ((bits & flag.bit()) != 0) { flags.add(flag); }
         }
         return Collections.unmodifiableSet(flags);
     }
@@ -98,7 +94,5 @@ public final class EndpointControl {
         return out.handle();
     }
 
-    private void check(long status, String call) {
-        Status.checkOffered(status, call, endpoint.info().provider());
-    }
+    private void check(long status, String call) { Status.checkOffered(status, call, endpoint.info().provider()); }
 }

@@ -74,9 +74,7 @@ public final class EndpointOption<T> {
     }
 
     private static long requireSize(long size) {
-        if (size < 0) {
-            throw new IllegalArgumentException("a size is 0 or more, not " + size);
-        }
+        if (size < 0) { throw new IllegalArgumentException("a size is 0 or more, not " + size); }
         return size;
     }
 
@@ -108,26 +106,16 @@ public final class EndpointOption<T> {
     }
 
     /** {@return libfabric's number for this option} */
-    public int number() {
-        return number;
-    }
+    public int number() { return number; }
 
     /** The size of the value in bytes. */
-    int size() {
-        return size;
-    }
+    int size() { return size; }
 
-    long toNumber(T value) {
-        return toNumber.applyAsLong(value);
-    }
+    long toNumber(T value) { return toNumber.applyAsLong(value); }
 
-    T ofNumber(long value) {
-        return ofNumber.apply(value);
-    }
+    T ofNumber(long value) { return ofNumber.apply(value); }
 
     /** {@return libfabric's name for this option, without its prefix} */
     @Override
-    public String toString() {
-        return name;
-    }
+    public String toString() { return name; }
 }

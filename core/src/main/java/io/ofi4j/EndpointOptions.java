@@ -59,7 +59,5 @@ public final class EndpointOptions {
         Status.check(status, call + "(" + option + ")", provider());
     }
 
-    private String provider() {
-        return endpoint.info().provider();
-    }
+    private String provider() { return endpoint.info().provider(); }
 }

@@ -43,9 +43,7 @@ final class EndpointRegions {
     void closing(Endpoint endpoint) {
         enabled.remove(endpoint);
         for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(bound.entrySet())) {
-            if (entry.getValue() == endpoint) {
-                entry.getKey().leaveEndpoint();
-            }
+            if (entry.getValue() == endpoint) { entry.getKey().leaveEndpoint(); }
         }
     }
 

@@ -8,5 +8,4 @@ package io.ofi4j;
  * @param canceled operations that were in flight when this endpoint was closed
  * @param timesFull posts refused because the provider had no room ({@code -FI_EAGAIN}), each retry counted
  */
-public record EndpointStatistics(int inFlight, int canceled, long timesFull) {
-}
+public record EndpointStatistics(int inFlight, int canceled, long timesFull) {}

@@ -14,8 +14,7 @@ import io.ofi4j.internal.quirks.Status;
 
 /** Opens endpoints, and rejects types that this library or a provider does not support. */
 final class Endpoints {
-    private Endpoints() {
-    }
+    private Endpoints() {}
 
     static Endpoint open(Domain domain, FabricInfo info) {
         EndpointType type = info.endpoint().type();

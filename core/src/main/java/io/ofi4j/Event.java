@@ -7,8 +7,7 @@ public sealed interface Event {
      *
      * @param request the request, to be accepted, rejected or closed
      */
-    record ConnectionRequested(ConnectionRequest request) implements Event {
-    }
+    record ConnectionRequested(ConnectionRequest request) implements Event {}
 
     /**
      * A connection is established; FI_CONNECTED.
@@ -24,9 +23,7 @@ public sealed interface Event {
 
         /** {@return a copy of the data of the accepting peer} */
         @Override
-        public byte[] data() {
-            return data.clone();
-        }
+        public byte[] data() { return data.clone(); }
     }
 
     /**
@@ -34,16 +31,14 @@ public sealed interface Event {
      *
      * @param endpoint the local endpoint
      */
-    record ShutDown(Endpoint endpoint) implements Event {
-    }
+    record ShutDown(Endpoint endpoint) implements Event {}
 
     /**
      * An asynchronous operation has failed; fi_eq_readerr.
      *
      * @param error the failed operation and the cause
      */
-    record Failed(EventError error) implements Event {
-    }
+    record Failed(EventError error) implements Event {}
 
     /**
      * A region is registered; FI_MR_COMPLETE.
@@ -51,8 +46,7 @@ public sealed interface Event {
      * @param context the operation's context
      * @param data the operation's data
      */
-    record MemoryRegionComplete(long context, long data) implements Event {
-    }
+    record MemoryRegionComplete(long context, long data) implements Event {}
 
     /**
      * An insertion into an address vector has completed; FI_AV_COMPLETE.
@@ -60,8 +54,7 @@ public sealed interface Event {
      * @param context the operation's context
      * @param data the number of addresses inserted
      */
-    record AddressVectorComplete(long context, long data) implements Event {
-    }
+    record AddressVectorComplete(long context, long data) implements Event {}
 
     /**
      * A multicast or collective group was joined; FI_JOIN_COMPLETE.
@@ -69,8 +62,7 @@ public sealed interface Event {
      * @param context the operation's context
      * @param data the operation's data
      */
-    record JoinComplete(long context, long data) implements Event {
-    }
+    record JoinComplete(long context, long data) implements Event {}
 
     /**
      * An event of the application, from {@link EventQueue#write}; FI_NOTIFY.
@@ -78,8 +70,7 @@ public sealed interface Event {
      * @param context the context that was written
      * @param data the data that was written
      */
-    record Notification(long context, long data) implements Event {
-    }
+    record Notification(long context, long data) implements Event {}
 
     /**
      * An event that this release does not know.
@@ -95,8 +86,6 @@ public sealed interface Event {
 
         /** {@return a copy of the event's bytes} */
         @Override
-        public byte[] bytes() {
-            return bytes.clone();
-        }
+        public byte[] bytes() { return bytes.clone(); }
     }
 }

@@ -25,9 +25,7 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
 
     /** {@return a copy of the error's data} */
     @Override
-    public byte[] errorData() {
-        return errorData.clone();
-    }
+    public byte[] errorData() { return errorData.clone(); }
 
     /** {@return libfabric's text for the error number; fi_strerror, fi_errno(3)} */
     public String text() {

@@ -60,9 +60,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
 
         @Override
-        public void progressBeside() {
-            fabric.progressBeside(EventQueue.this);
-        }
+        public void progressBeside() { fabric.progressBeside(EventQueue.this); }
     }
 
     private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes) {
@@ -85,14 +83,10 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return new EventQueue(fabric, out.handle(), attributes);
     }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
     /** {@return the attributes it was opened with} */
-    public EventQueueAttributes attributes() {
-        return attributes;
-    }
+    public EventQueueAttributes attributes() { return attributes; }
 
     /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
@@ -130,9 +124,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     void tryProgress() {
         if (lock.tryLock()) {
             try {
-                if (!closed) {
-                    pump(0);
-                }
+                if (!closed) { pump(0); }
             } catch (WrongThreadException e) {
                 return; // the owner of the bound endpoints makes progress instead
             } finally {
@@ -208,13 +200,9 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
         return inLock(() -> {
-            if (condition.getAsBoolean()) {
-                return true;
-            }
+            if (condition.getAsBoolean()) { return true; }
             for (int wait = milliseconds; pump(wait); wait = 0) {
-                if (condition.getAsBoolean()) {
-                    return true;
-                }
+                if (condition.getAsBoolean()) { return true; }
             }
             return false;
         });
@@ -236,9 +224,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     /** Adds an event that the provider does not report. */
-    void tell(Event event) {
-        inLock(() -> kept.add(event));
-    }
+    void tell(Event event) { inLock(() -> kept.add(event)); }
 
     /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
@@ -318,11 +304,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         }
     }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
-    }
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
      * Closes the queue; fi_close. Unread events are discarded. Throws {@link IllegalStateException} naming the endpoints bound
@@ -333,9 +315,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
         int status = 0;
         lock.lock();
         try {
-            if (closed) {
-                return;
-            }
+            if (closed) { return; }
             children.requireNone(this);
             drainQuietly();
             closed = true;
@@ -353,7 +333,5 @@ public final class EventQueue implements Waitable, AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "EventQueue of " + handle.provider();
-    }
+    public String toString() { return "EventQueue of " + handle.provider(); }
 }

@@ -25,38 +25,26 @@ final class EventReader {
         this.provider = queue.provider();
     }
 
-    void add(Endpoint endpoint, Handle object) {
-        endpoints.put(object.address(), endpoint);
-    }
+    void add(Endpoint endpoint, Handle object) { endpoints.put(object.address(), endpoint); }
 
-    void add(PassiveEndpoint endpoint, Handle object) {
-        passiveEndpoints.put(object.address(), endpoint);
-    }
+    void add(PassiveEndpoint endpoint, Handle object) { passiveEndpoints.put(object.address(), endpoint); }
 
     /** A new endpoint may have the same native address by now. */
     void remove(Endpoint endpoint, Handle object) {
         endpoints.remove(object.address(), endpoint);
     }
 
-    void remove(PassiveEndpoint endpoint, Handle object) {
-        passiveEndpoints.remove(object.address(), endpoint);
-    }
+    void remove(PassiveEndpoint endpoint, Handle object) { passiveEndpoints.remove(object.address(), endpoint); }
 
-    long write(long context, long data) {
-        return ops.fi_eq_write(context, data);
-    }
+    long write(long context, long data) { return ops.fi_eq_write(context, data); }
 
     /** Reads one event, waiting for a time at most; returns whether there was one, even if its object is closed. */
     boolean read(int milliseconds, Consumer<Event> taker) {
         endpoints.values().forEach(Endpoint::checkThread);
         EqOps.Read read = domainList.walk(() -> milliseconds == 0 ? ops.fi_eq_read() : ops.fi_eq_sread(milliseconds));
-        if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) {
-            return false;
-        }
+        if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) { return false; }
         Event event = read.status() == -Errno.EAVAIL ? failure() : event(read);
-        if (event != null) {
-            taker.accept(event);
-        }
+        if (event != null) { taker.accept(event); }
         return true;
     }
 
@@ -97,15 +85,11 @@ final class EventReader {
 
     private Event failure() {
         EqOps.ErrorEntry entry = ops.fi_eq_readerr();
-        if (entry == null) {
-            return null;
-        }
+        if (entry == null) { return null; }
         Endpoint endpoint = endpoints.get(entry.object());
         EventError error = new EventError(Optional.ofNullable(endpoint), entry.context(), entry.data(), entry.errno(),
                 entry.providerErrno(), entry.providerText(), entry.errorData(), provider);
-        if (endpoint != null) {
-            endpoint.connection().failed(error);
-        }
+        if (endpoint != null) { endpoint.connection().failed(error); }
         return new Event.Failed(error);
     }
 }

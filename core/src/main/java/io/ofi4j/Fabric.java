@@ -42,9 +42,7 @@ public final class Fabric implements AutoCloseable {
     }
 
     /** {@return the info that it was opened with} */
-    public FabricInfo info() {
-        return info;
-    }
+    public FabricInfo info() { return info; }
 
     /** As {@link #openDomain(FabricInfo)}, with the info that this fabric was opened with. */
     public Domain openDomain() {
@@ -100,9 +98,7 @@ public final class Fabric implements AutoCloseable {
     /** Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs progress on both. */
     void progressBeside(EventQueue waiting) {
         for (EventQueue queue : eventQueues) {
-            if (queue != waiting) {
-                queue.tryProgress();
-            }
+            if (queue != waiting) { queue.tryProgress(); }
         }
     }
 
@@ -135,29 +131,17 @@ public final class Fabric implements AutoCloseable {
         return all;
     }
 
-    Handle handle() {
-        return handle;
-    }
+    Handle handle() { return handle; }
 
-    DomainListLock domainList() {
-        return domainList;
-    }
+    DomainListLock domainList() { return domainList; }
 
-    ClosedWithFabric retired() {
-        return retired;
-    }
+    ClosedWithFabric retired() { return retired; }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
-    }
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     void forget(Object child) {
         children.remove(child);
-        if (child instanceof EventQueue queue) {
-            eventQueues.remove(queue);
-        }
+        if (child instanceof EventQueue queue) { eventQueues.remove(queue); }
     }
 
     /**
@@ -167,9 +151,7 @@ public final class Fabric implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
+        if (closed) { return; }
         children.requireNone(this);
         closed = true;
         LeakReport.closed(this);
@@ -182,7 +164,5 @@ public final class Fabric implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "Fabric " + info.fabric().name() + " of " + info.provider();
-    }
+    public String toString() { return "Fabric " + info.fabric().name() + " of " + info.provider(); }
 }

@@ -15,18 +15,12 @@ public final class InsertResult {
         this.failure = failure;
     }
 
-    static InsertResult of(Peer peer) {
-        return new InsertResult(peer, null);
-    }
+    static InsertResult of(Peer peer) { return new InsertResult(peer, null); }
 
-    static InsertResult failed(RuntimeException failure) {
-        return new InsertResult(null, failure);
-    }
+    static InsertResult failed(RuntimeException failure) { return new InsertResult(null, failure); }
 
     /** {@return whether there is a peer} */
-    public boolean succeeded() {
-        return peer != null;
-    }
+    public boolean succeeded() { return peer != null; }
 
     /**
      * {@return the peer}
@@ -34,9 +28,7 @@ public final class InsertResult {
      * @throws RuntimeException the {@link #failure}, if there is no peer
      */
     public Peer peer() {
-        if (peer == null) {
-            throw failure;
-        }
+        if (peer == null) { throw failure; }
         return peer;
     }
 
@@ -46,7 +38,5 @@ public final class InsertResult {
     }
 
     @Override
-    public String toString() {
-        return peer != null ? peer.toString() : failure.getMessage();
-    }
+    public String toString() { return peer != null ? peer.toString() : failure.getMessage(); }
 }

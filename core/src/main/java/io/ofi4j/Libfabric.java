@@ -52,9 +52,7 @@ public final class Libfabric {
 
     private final Version version;
 
-    private Libfabric(Version version) {
-        this.version = version;
-    }
+    private Libfabric(Version version) { this.version = version; }
 
     /**
      * {@return the library, loaded on the first call}
@@ -154,9 +152,7 @@ public final class Libfabric {
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
     }
 
-    private static long bits(Set<OperationFlag> flags) {
-        return flags.stream().mapToLong(OperationFlag::bit).sum();
-    }
+    private static long bits(Set<OperationFlag> flags) { return flags.stream().mapToLong(OperationFlag::bit).sum(); }
 
     private static int handledModes() {
         return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled).mapToInt(MemoryRegionMode::bit)
@@ -172,9 +168,7 @@ public final class Libfabric {
                 .injectSize(asked.injectSize());
     }
 
-    private Version apiVersion() {
-        return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API;
-    }
+    private Version apiVersion() { return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API; }
 
     /** {@return the names of the providers that this machine can use} */
     public List<String> providers() {
@@ -193,9 +187,7 @@ public final class Libfabric {
      * with another handler for SIGSEGV, the next null check in compiled code ends the process. ofi4j restores those that libfabric
      * replaces, so other native code replaced the ones named here.
      */
-    public List<String> replacedSignalHandlers() {
-        return SignalGuard.replacedHandlers();
-    }
+    public List<String> replacedSignalHandlers() { return SignalGuard.replacedHandlers(); }
 
     /** Opens the fabric of an info; fi_fabric(3). The caller closes it. */
     public Fabric openFabric(FabricInfo info) {
@@ -207,7 +199,5 @@ public final class Libfabric {
     }
 
     @Override
-    public String toString() {
-        return "libfabric " + version;
-    }
+    public String toString() { return "libfabric " + version; }
 }

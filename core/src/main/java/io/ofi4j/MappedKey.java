@@ -35,9 +35,7 @@ public final class MappedKey implements AutoCloseable {
     public void close() {
         domain.checkThread();
         synchronized (domain) {
-            if (closed) {
-                return;
-            }
+            if (closed) { return; }
             closed = true;
             domain.forget(this);
             Status.check(MrOps.fi_mr_unmap_key(domain.handle(), remote.key()), "fi_mr_unmap_key",
@@ -46,7 +44,5 @@ public final class MappedKey implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "MappedKey of " + remote.length() + " bytes";
-    }
+    public String toString() { return "MappedKey of " + remote.length() + " bytes"; }
 }

@@ -121,9 +121,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws IllegalStateException if there are several segments, or a file's mapping was closed
      */
     public MemorySegment segment() {
-        if (memory == null) {
-            throw several();
-        }
+        if (memory == null) { throw several(); }
         if (state == CLOSED && arena != null && kind == MemoryKind.FILE) { // its mapping may linger
             throw new IllegalStateException(this + " is closed");
         }
@@ -139,13 +137,9 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return a region for each segment, for use in operations} The only part of a region of one segment is itself. Parts share
      * one descriptor, and closing one closes all. One operation cannot span two parts.
      */
-    public List<MemoryRegion> parts() {
-        return parts;
-    }
+    public List<MemoryRegion> parts() { return parts; }
 
-    boolean hasSeveralSegments() {
-        return parts.size() > 1;
-    }
+    boolean hasSeveralSegments() { return parts.size() > 1; }
 
     IllegalStateException several() {
         return new IllegalStateException(this + " has " + parts.size() + " segments: use one of its parts()");
@@ -157,9 +151,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /** {@return where its bytes are} */
-    public MemoryKind kind() {
-        return kind;
-    }
+    public MemoryKind kind() { return kind; }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -174,9 +166,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public RemoteRegion remote() {
         RemoteRegion there = whole == null ? remote : whole.remote;
-        if (there == null) {
-            throw demands.notReachable();
-        }
+        if (there == null) { throw demands.notReachable(); }
         return there;
     }
 
@@ -200,9 +190,7 @@ public final class MemoryRegion implements AutoCloseable {
      *
      * @throws UnsupportedOperationException if the provider does not offer it
      */
-    public void refresh() {
-        refresh(segments());
-    }
+    public void refresh() { refresh(segments()); }
 
     /** As {@link #refresh()}, for this range, in bytes. */
     public void refresh(long offset, long bytes) {
@@ -224,9 +212,7 @@ public final class MemoryRegion implements AutoCloseable {
      *
      * @throws UnsupportedOperationException if the memory is not mapped from a file
      */
-    public void force() {
-        parts.forEach(part -> part.force(0, part.length));
-    }
+    public void force() { parts.forEach(part -> part.force(0, part.length)); }
 
     /** As {@link #force()}, for this range, in bytes. */
     public void force(long offset, long bytes) {
@@ -247,9 +233,7 @@ public final class MemoryRegion implements AutoCloseable {
 
     private void requireOpen() {
         domain.checkThread();
-        if (state != OPEN) {
-            throw new IllegalStateException(toString());
-        }
+        if (state != OPEN) { throw new IllegalStateException(toString()); }
     }
 
     /** {@return the number of its operations in flight} */
@@ -259,9 +243,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /** {@return whether it accepts operations} */
-    public boolean isOpen() {
-        return state == OPEN;
-    }
+    public boolean isOpen() { return state == OPEN; }
 
     /**
      * Refuses new operations, and deregisters the memory when none is in flight; fi_close. Returns at once. The region counts as
@@ -275,18 +257,14 @@ public final class MemoryRegion implements AutoCloseable {
         }
         domain.checkThread();
         synchronized (domain) {
-            if (state != OPEN) {
-                return;
-            }
+            if (state != OPEN) { return; }
             become(CLOSING);
             domain.regions.finishWhenIdle(this);
             checkClosed();
         }
     }
 
-    private void checkClosed() {
-        Status.check(closeStatus, "fi_close(memory region)", handle.provider());
-    }
+    private void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
 
     private void become(int newState) {
         take(newState);
@@ -322,9 +300,7 @@ public final class MemoryRegion implements AutoCloseable {
         checkClosed();
     }
 
-    boolean isMemoryAlive() {
-        return scope == null || scope.isAlive();
-    }
+    boolean isMemoryAlive() { return scope == null || scope.isAlive(); }
 
     private boolean isFinished() {
         synchronized (domain) {
@@ -340,9 +316,7 @@ public final class MemoryRegion implements AutoCloseable {
         Object recording = RECORDER.deregistering();
         closeStatus = deregistered ? 0 : deregister();
         RECORDER.deregistered(recording, handle.provider(), length(), access());
-        if (counter != null) {
-            counter.unbind(this);
-        }
+        if (counter != null) { counter.unbind(this); }
         if (arena != null && closeStatus == 0) { // memory that may still be registered must not be freed
             free();
         }

@@ -25,9 +25,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     private Counter counter;
     private boolean persistent;
 
-    private MemoryRegionAttributes(List<MemorySegment> segments) {
-        this.segments = segments;
-    }
+    private MemoryRegionAttributes(List<MemorySegment> segments) { this.segments = segments; }
 
     /** As {@link #of(List)}. */
     public static MemoryRegionAttributes of(MemorySegment... segments) {
@@ -41,9 +39,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      *         make one region with one descriptor for local use; see {@link MemoryRegion#parts}
      */
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
-        if (segments.isEmpty()) {
-            throw new IllegalArgumentException("a memory region has at least one segment");
-        }
+        if (segments.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
         return new MemoryRegionAttributes(List.copyOf(segments));
     }
 
@@ -74,9 +70,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      * {@return a copy for persistent memory, whose writes {@link OperationFlag#COMMIT_COMPLETE} makes durable; FI_RMA_PMEM} Needs
      * {@link Capability#RMA_PMEM}.
      */
-    public MemoryRegionAttributes persistent() {
-        return with(copy -> copy.persistent = true);
-    }
+    public MemoryRegionAttributes persistent() { return with(copy -> copy.persistent = true); }
 
     /**
      * {@return a copy that binds the region to this endpoint of the same domain, where the provider demands one (FI_MR_ENDPOINT)}
@@ -100,9 +94,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /** {@return the memory} */
-    public List<MemorySegment> segments() {
-        return segments;
-    }
+    public List<MemorySegment> segments() { return segments; }
 
     /** {@return the granted rights} */
     public Set<Access> access() {
@@ -110,14 +102,10 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /** {@return the requested key; empty if it is random} */
-    public OptionalLong requestedKey() {
-        return requestedKey;
-    }
+    public OptionalLong requestedKey() { return requestedKey; }
 
     /** {@return whether it is persistent memory} */
-    public boolean isPersistent() {
-        return persistent;
-    }
+    public boolean isPersistent() { return persistent; }
 
     /** {@return the named endpoint, if there is one} */
     public Optional<Endpoint> endpoint() {

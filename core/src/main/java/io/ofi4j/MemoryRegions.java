@@ -9,8 +9,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Opens regions, and releases their memory and handle if that fails. */
 final class MemoryRegions {
-    private MemoryRegions() {
-    }
+    private MemoryRegions() {}
 
     static MemoryRegion allocate(Domain domain, long length, Access[] access, int number) {
         Registration.requireLength(length);
@@ -43,9 +42,7 @@ final class MemoryRegions {
             return region;
         } catch (Throwable t) {
             int status = handle == null ? 0 : FidOps.fi_close(handle);
-            if (arena != null && status == 0) {
-                arena.close();
-            }
+            if (arena != null && status == 0) { arena.close(); }
             throw t;
         }
     }

@@ -55,19 +55,13 @@ final class NativeEndpoint implements EndpointView {
     }
 
     @Override
-    public Handle handle() {
-        return handle;
-    }
+    public Handle handle() { return handle; }
 
     @Override
-    public VectorView vector() {
-        return bindings.vector().view();
-    }
+    public VectorView vector() { return bindings.vector().view(); }
 
     @Override
-    public List<QueueView> queues() {
-        return bindings.queues().stream().map(CompletionQueue::view).toList();
-    }
+    public List<QueueView> queues() { return bindings.queues().stream().map(CompletionQueue::view).toList(); }
 
     void choose(EndpointAddress wanted) {
         if (enabled) {
@@ -76,23 +70,17 @@ final class NativeEndpoint implements EndpointView {
         chosen.choose(wanted);
     }
 
-    boolean isEnabled() {
-        return enabled;
-    }
+    boolean isEnabled() { return enabled; }
 
     /** @throws IllegalStateException if the provider closed it because its connection has ended */
     void requireThere() {
-        if (closed) {
-            throw new IllegalStateException(endpoint + " has lost its connection: open another");
-        }
+        if (closed) { throw new IllegalStateException(endpoint + " has lost its connection: open another"); }
     }
 
     /** Binds everything to the native endpoint, and enables it. */
     void enable() {
         bindings.requireComplete();
-        if (enabled) {
-            throw new IllegalStateException(endpoint + " is enabled already");
-        }
+        if (enabled) { throw new IllegalStateException(endpoint + " is enabled already"); }
         requireFit();
         chosen.tell(handle);
         domain.queues.undisturbed(bindings.vector(), bindings.queues(),
@@ -181,12 +169,8 @@ final class NativeEndpoint implements EndpointView {
     @Override
     public EndpointAddress address() {
         synchronized (endpoint) {
-            if (bindings.isOfConnection() && !closed) {
-                address = nativeAddress();
-            }
-            if (address == null) {
-                requireThere();
-            }
+            if (bindings.isOfConnection() && !closed) { address = nativeAddress(); }
+            if (address == null) { requireThere(); }
             return address;
         }
     }
@@ -209,9 +193,7 @@ final class NativeEndpoint implements EndpointView {
     /** Closes it once; operations in flight are canceled. */
     int close() {
         synchronized (endpoint) {
-            if (closed) {
-                return 0;
-            }
+            if (closed) { return 0; }
             if (enabled && bindings.isOfConnection()) {
                 CmOps.Name name = CmOps.fi_getname(handle); // address() works after the close
                 address = name.status() == 0 ? addressOf(name) : address;
@@ -219,27 +201,19 @@ final class NativeEndpoint implements EndpointView {
             closed = true;
         }
         boolean isNow = !isKnown || endpoint.quirks.beforeClose(this);
-        if (enabled) {
-            bindings.queues().forEach(queue -> queue.endpoints().disabled());
-        }
+        if (enabled) { bindings.queues().forEach(queue -> queue.endpoints().disabled()); }
         synchronized (domain) {
             domain.regions.ofEndpoints().closing(endpoint);
         }
         int status = 0;
         if (isNow) {
             status = closeHandle();
-            if (status == 0) {
-                closeWriteCounter();
-            }
+            if (status == 0) { closeWriteCounter(); }
         } else {
             domain.closes.hold(this);
         }
-        if (bindings.transmitQueue() != null) {
-            bindings.transmitQueue().cancel(endpoint, isNow);
-        }
-        if (enabled && receives > 0 && status == 0) {
-            bindings.receiveQueue().forgetReceives(endpoint);
-        }
+        if (bindings.transmitQueue() != null) { bindings.transmitQueue().cancel(endpoint, isNow); }
+        if (enabled && receives > 0 && status == 0) { bindings.receiveQueue().forgetReceives(endpoint); }
         return status;
     }
 
@@ -251,9 +225,7 @@ final class NativeEndpoint implements EndpointView {
             closeWriteCounter();
             endpoint.quirks.closed(this);
         });
-        if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) {
-            domain.closes.runDue();
-        }
+        if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
     }
 
     private int closeHandle() {
@@ -262,19 +234,13 @@ final class NativeEndpoint implements EndpointView {
             bindings.requireConnection().endpointClosed();
             return status;
         }
-        if (hasVector) {
-            return closeUndisturbed();
-        }
+        if (hasVector) { return closeUndisturbed(); }
         return endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && !bindings.isOfConnection()
                 ? closeWithoutVector()
                 : FidOps.fi_close(handle);
     }
 
-    private void closeWriteCounter() {
-        if (writeCounter != null) {
-            FidOps.fi_close(writeCounter);
-        }
-    }
+    private void closeWriteCounter() { if (writeCounter != null) { FidOps.fi_close(writeCounter); } }
 
     /**
      * Blocks progress meanwhile: some providers make progress while closing an endpoint, and would reach parts that are freed
@@ -291,9 +257,7 @@ final class NativeEndpoint implements EndpointView {
         bindings.queues().forEach(CompletionQueue::closing);
         bindings.counters.closing();
         int status = FidOps.fi_close(handle);
-        if (isKnown) {
-            endpoint.quirks.closed(this);
-        }
+        if (isKnown) { endpoint.quirks.closed(this); }
         return status;
     }
 

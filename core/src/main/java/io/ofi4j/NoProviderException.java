@@ -6,7 +6,5 @@ import io.ofi4j.internal.os.Errno;
 public final class NoProviderException extends FabricException {
     private static final long serialVersionUID = 1L;
 
-    NoProviderException(String message) {
-        super(message, "fi_getinfo", Errno.ENODATA);
-    }
+    NoProviderException(String message) { super(message, "fi_getinfo", Errno.ENODATA); }
 }

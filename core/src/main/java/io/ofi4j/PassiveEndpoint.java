@@ -65,9 +65,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     /** {@return the info that it was opened with} */
-    public FabricInfo info() {
-        return info;
-    }
+    public FabricInfo info() { return info; }
 
     /** {@return the largest data of a rejection, in bytes; fi_getopt of FI_OPT_CM_DATA_SIZE} */
     public int maximumDataSize() {
@@ -85,9 +83,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         if (events.fabric != fabric) {
             throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
         }
-        if (queue != null) {
-            throw new IllegalStateException(this + " already has " + queue);
-        }
+        if (queue != null) { throw new IllegalStateException(this + " already has " + queue); }
         events.bind(this, handle);
         int status = FidOps.fi_bind(handle, events.handle(), 0);
         if (status != 0) {
@@ -106,12 +102,8 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     public synchronized PassiveEndpoint backlog(int connections) {
         requireOpen();
-        if (connections < 1) {
-            throw new IllegalArgumentException("a backlog is at least 1, not " + connections);
-        }
-        if (listening) {
-            throw new IllegalStateException(this + " listens already");
-        }
+        if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
+        if (listening) { throw new IllegalStateException(this + " listens already"); }
         int status = FidOps.fi_control(handle, FabricConstants.FI_BACKLOG, connections);
         if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
             throw new UnsupportedOperationException("a backlog is not offered by the provider " + info.provider());
@@ -130,9 +122,7 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     public synchronized PassiveEndpoint address(EndpointAddress address) {
         requireOpen();
-        if (listening) {
-            throw new IllegalStateException(this + " listens, and has its address: choose one before");
-        }
+        if (listening) { throw new IllegalStateException(this + " listens, and has its address: choose one before"); }
         chosen.choose(address);
         return this;
     }
@@ -182,9 +172,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return false;
     }
 
-    synchronized void forget(ConnectionRequest request) {
-        requests.remove(request);
-    }
+    synchronized void forget(ConnectionRequest request) { requests.remove(request); }
 
     /** Rejects a finished request while its native endpoint exists. */
     void reject(ConnectionRequest request, byte[] reason) {
@@ -198,16 +186,10 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     void abandon(ConnectionRequest request, boolean owned) {
         forget(request);
-        if (!owned || staysAfterClose) {
-            CmOps.fi_reject(handle, request.identity(), new byte[0]);
-        }
+        if (!owned || staysAfterClose) { CmOps.fi_reject(handle, request.identity(), new byte[0]); }
     }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(this + " is closed");
-        }
-    }
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
      * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close. Accepted connections stay. It
@@ -223,26 +205,18 @@ public final class PassiveEndpoint implements AutoCloseable {
         }
         boolean retires = listening && staysAfterClose;
         finish(queue.closing(this, handle, retires, () -> {
-            if (listening && !isClosed()) {
-                queue.drain();
-            }
-            if (!closeOnce()) {
-                return 0;
-            }
+            if (listening && !isClosed()) { queue.drain(); }
+            if (!closeOnce()) { return 0; }
             rejectAll();
             return retires ? retire() : FidOps.fi_close(handle);
         }));
     }
 
-    private synchronized boolean isClosed() {
-        return closed;
-    }
+    private synchronized boolean isClosed() { return closed; }
 
     /** Returns whether this call closes it. */
     private synchronized boolean closeOnce() {
-        if (closed) {
-            return false;
-        }
+        if (closed) { return false; }
         for (ConnectionRequest request : requests) {
             if (request.isTaken()) {
                 throw new IllegalStateException("an endpoint for " + request
@@ -279,7 +253,5 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return "PassiveEndpoint of " + info.provider();
-    }
+    public String toString() { return "PassiveEndpoint of " + info.provider(); }
 }

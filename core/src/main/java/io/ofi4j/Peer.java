@@ -37,7 +37,5 @@ public final class Peer {
     }
 
     @Override
-    public String toString() {
-        return "Peer " + fabricAddress + (removed ? " (removed)" : "");
-    }
+    public String toString() { return "Peer " + fabricAddress + (removed ? " (removed)" : ""); }
 }

@@ -76,9 +76,7 @@ public final class ProgressThread implements AutoCloseable {
         return Optional.ofNullable(failure);
     }
 
-    Thread thread() {
-        return thread;
-    }
+    Thread thread() { return thread; }
 
     /**
      * Stops the thread and waits until it has ended.
@@ -88,20 +86,14 @@ public final class ProgressThread implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
+        if (closed) { return; }
         stopping = true;
         LockSupport.unpark(thread);
         join();
         closed = true;
         domain.forget(this);
-        if (failure instanceof RuntimeException e) {
-            throw e;
-        }
-        if (failure instanceof Error e) {
-            throw e;
-        }
+        if (failure instanceof RuntimeException e) { throw e; }
+        if (failure instanceof Error e) { throw e; }
     }
 
     private void join() {
@@ -117,13 +109,9 @@ public final class ProgressThread implements AutoCloseable {
                 throw new FabricTimeoutException("the end of " + this, PATIENCE, "A call into the provider hangs.");
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        if (interrupted) { Thread.currentThread().interrupt(); }
     }
 
     @Override
-    public String toString() {
-        return "ProgressThread of " + domain;
-    }
+    public String toString() { return "ProgressThread of " + domain; }
 }

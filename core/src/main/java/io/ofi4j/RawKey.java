@@ -35,14 +35,10 @@ public final class RawKey {
     }
 
     /** {@return the address of offset 0} */
-    public long base() {
-        return base;
-    }
+    public long base() { return base; }
 
     /** {@return the number of bytes of the region} */
-    public long length() {
-        return length;
-    }
+    public long length() { return length; }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -50,9 +46,7 @@ public final class RawKey {
     }
 
     /** {@return the provider's key} */
-    public byte[] key() {
-        return key.clone();
-    }
+    public byte[] key() { return key.clone(); }
 
     /** The region, with the 64-bit key that the provider mapped this key to. */
     RemoteRegion withKey(long mapped) {
@@ -113,13 +107,9 @@ public final class RawKey {
     }
 
     @Override
-    public int hashCode() {
-        return Objects.hash(base, length, accessBits, Arrays.hashCode(key));
-    }
+    public int hashCode() { return Objects.hash(base, length, accessBits, Arrays.hashCode(key)); }
 
     /** Leaves out the key, which is a secret. */
     @Override
-    public String toString() {
-        return "RawKey[length=" + length + ", access=" + access() + "]";
-    }
+    public String toString() { return "RawKey[length=" + length + ", access=" + access() + "]"; }
 }

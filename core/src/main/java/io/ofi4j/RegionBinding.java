@@ -74,7 +74,5 @@ final class RegionBinding {
                         "provider " + provider + " ties regions to endpoints (FI_MR_ENDPOINT): enable one first");
     }
 
-    private boolean has(MemoryRegionMode mode) {
-        return domain.info().domain().memoryRegionMode().contains(mode);
-    }
+    private boolean has(MemoryRegionMode mode) { return domain.info().domain().memoryRegionMode().contains(mode); }
 }

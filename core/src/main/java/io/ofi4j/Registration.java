@@ -37,9 +37,7 @@ final class Registration {
 
         final String operation;
 
-        Call(String operation) {
-            this.operation = operation;
-        }
+        Call(String operation) { this.operation = operation; }
     }
 
     private Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
@@ -69,9 +67,7 @@ final class Registration {
     }
 
     static void requireLength(long length) {
-        if (length < 1) {
-            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
-        }
+        if (length < 1) { throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length); }
     }
 
     static void requireReadable(boolean readOnly, long bits) {
@@ -84,9 +80,7 @@ final class Registration {
 
     private void requireMemory() {
         segments.forEach(this::requireMemory);
-        if (segments.size() == 1) {
-            return;
-        }
+        if (segments.size() == 1) { return; }
         if (segments.size() > limits.memoryRegionIovLimit()) {
             throw new IllegalArgumentException(
                     "a region of provider " + provider + " has at most " + limits.memoryRegionIovLimit()
@@ -117,13 +111,9 @@ final class Registration {
                             + " allocate it with Domain.allocate or from an Arena");
         }
         requireLength(memory.byteSize());
-        if (memory.address() == 0) {
-            throw new IllegalArgumentException("there is no memory at address 0");
-        }
+        if (memory.address() == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
         requireReadable(memory.isReadOnly(), bits);
-        if (!memory.scope().isAlive()) {
-            throw new IllegalStateException("the arena of this memory is closed");
-        }
+        if (!memory.scope().isAlive()) { throw new IllegalStateException("the arena of this memory is closed"); }
         if (!memory.isAccessibleBy(Thread.currentThread())) {
             throw new WrongThreadException("the memory belongs to another thread's confined arena:"
                     + " register it on that thread, or allocate it from a shared arena");
@@ -131,9 +121,7 @@ final class Registration {
     }
 
     private void requireKey() {
-        if (wanted.requestedKey().isEmpty()) {
-            return;
-        }
+        if (wanted.requestedKey().isEmpty()) { return; }
         if (has(MemoryRegionMode.PROV_KEY)) {
             throw new UnsupportedOperationException(
                     "provider " + provider + " chooses the keys itself (FI_MR_PROV_KEY): leave out requestedKey");
@@ -161,15 +149,11 @@ final class Registration {
         }
     }
 
-    private boolean has(MemoryRegionMode mode) {
-        return limits.memoryRegionMode().contains(mode);
-    }
+    private boolean has(MemoryRegionMode mode) { return limits.memoryRegionMode().contains(mode); }
 
     private Handle open() {
         long flags = wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0;
-        if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) {
-            flags |= FabricConstants.FI_RMA_EVENT;
-        }
+        if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) { flags |= FabricConstants.FI_RMA_EVENT; }
         Opened out = null;
         if (wanted.requestedKey().isPresent()) {
             long key = wanted.requestedKey().getAsLong();

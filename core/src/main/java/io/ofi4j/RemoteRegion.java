@@ -31,9 +31,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
 
     /** Checks that the length is not negative, and that all flags are access flags. */
     public RemoteRegion {
-        if (length < 0) {
-            throw new IllegalArgumentException("a region cannot have " + length + " bytes");
-        }
+        if (length < 0) { throw new IllegalArgumentException("a region cannot have " + length + " bytes"); }
         if ((accessBits & ~Access.ALL) != 0) {
             throw new IllegalArgumentException("not access flags: 0x" + Long.toHexString(accessBits));
         }
@@ -68,9 +66,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
             throw new IllegalArgumentException(
                     "an encoded region has " + ENCODED_LENGTH + " bytes, not " + bytes.length);
         }
-        if (buffer.getInt() != MAGIC) {
-            throw new IllegalArgumentException("these bytes are not an encoded region");
-        }
+        if (buffer.getInt() != MAGIC) { throw new IllegalArgumentException("these bytes are not an encoded region"); }
         short format = buffer.getShort();
         if (format != FORMAT) {
             throw new IllegalArgumentException("the region is encoded in format " + format + "; this release reads "
@@ -92,7 +88,5 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
 
     /** Leaves out the key, which is a secret. */
     @Override
-    public String toString() {
-        return "RemoteRegion[length=" + length + ", access=" + access() + "]";
-    }
+    public String toString() { return "RemoteRegion[length=" + length + ", access=" + access() + "]"; }
 }

@@ -65,9 +65,7 @@ public final class Rma {
     }
 
     /** {@return the largest number of bytes of an inject} */
-    public long injectSize() {
-        return checks.injectSize();
-    }
+    public long injectSize() { return checks.injectSize(); }
 
     /**
      * Starts writing to a peer's memory if there is room; fi_write.
@@ -88,9 +86,7 @@ public final class Rma {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) {
-                slots.requireEmptyWriteCompletes();
-            }
+            if (length == 0) { slots.requireEmptyWriteCompletes(); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
@@ -129,9 +125,7 @@ public final class Rma {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (length == 0 && emptyReadsHang) {
-                return slots.readsNothing(number, token);
-            }
+            if (length == 0 && emptyReadsHang) { return slots.readsNothing(number, token); }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
@@ -195,9 +189,7 @@ public final class Rma {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) {
-                slots.requireEmptyWriteCompletes();
-            }
+            if (length == 0) { slots.requireEmptyWriteCompletes(); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,

@@ -69,14 +69,10 @@ public final class RmaMessage {
     }
 
     /** {@return the largest number of local segments} */
-    public int localLimit() {
-        return localLimit;
-    }
+    public int localLimit() { return localLimit; }
 
     /** {@return the largest number of remote segments} */
-    public int remoteLimit() {
-        return remoteLimit;
-    }
+    public int remoteLimit() { return remoteLimit; }
 
     /** Removes every segment, local and remote; flags, data and peer stay. */
     public RmaMessage clear() {
@@ -142,9 +138,7 @@ public final class RmaMessage {
     private void put(int index, MemoryRegion region, long offset, long length) {
         struct.local(index, region.address + offset, length, region.descriptor);
         regions[index] = region;
-        if (index > 0) {
-            furtherRegions[index - 1] = region.number;
-        }
+        if (index > 0) { furtherRegions[index - 1] = region.number; }
     }
 
     /**
@@ -295,9 +289,7 @@ public final class RmaMessage {
         return length > Long.MAX_VALUE - more ? Long.MAX_VALUE : length + more;
     }
 
-    private void requireWritable() {
-        checks.require(this, Access.WRITE.bit(), Access.REMOTE_WRITE.bit());
-    }
+    private void requireWritable() { checks.require(this, Access.WRITE.bit(), Access.REMOTE_WRITE.bit()); }
 
     private void requireReadable() {
         checks.require(this, Access.READ.bit(), Access.REMOTE_READ.bit());

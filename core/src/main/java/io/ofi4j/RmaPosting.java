@@ -37,16 +37,10 @@ final class RmaPosting {
         try {
             checks.requireOpen(message);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
-            if (emptyReadsHang && message.localLength == 0 && call.isRead) {
-                return slots.readsNothing(as, token);
-            }
-            if (message.localLength == 0 && !call.isRead) {
-                requireEmptyWriteCompletes(message, call);
-            }
+            if (emptyReadsHang && message.localLength == 0 && call.isRead) { return slots.readsNothing(as, token); }
+            if (message.localLength == 0 && !call.isRead) { requireEmptyWriteCompletes(message, call); }
             long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
-            if (context == ContextSlab.NONE) {
-                return false;
-            }
+            if (context == ContextSlab.NONE) { return false; }
             if (message.localCount > 1) {
                 contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
             }

@@ -30,17 +30,11 @@ final class TransferChecks {
         this.fillsOneSegment = domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT);
     }
 
-    String provider() {
-        return provider;
-    }
+    String provider() { return provider; }
 
-    long maximumMessageSize() {
-        return maximumMessageSize;
-    }
+    long maximumMessageSize() { return maximumMessageSize; }
 
-    long injectSize() {
-        return injectSize;
-    }
+    long injectSize() { return injectSize; }
 
     /**
      * Called inside the guard, since other threads may close and remove. One comparison checks that the peer is there and in the
@@ -58,11 +52,7 @@ final class TransferChecks {
         }
     }
 
-    void requireInjectable(long length) {
-        if (length > injectSize) {
-            throw tooLong("an inject", length, injectSize);
-        }
-    }
+    void requireInjectable(long length) { if (length > injectSize) { throw tooLong("an inject", length, injectSize); } }
 
     void requireData(long data) {
         if (completionDataSize < Long.BYTES
@@ -77,9 +67,7 @@ final class TransferChecks {
             throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
                     + " lacks: ask for it in FabricHints, or for another provider");
         }
-        if (flag == OperationFlag.REMOTE_CQ_DATA) {
-            requireData(0);
-        }
+        if (flag == OperationFlag.REMOTE_CQ_DATA) { requireData(0); }
     }
 
     /** Null for flags that every endpoint supports. */
@@ -108,9 +96,7 @@ final class TransferChecks {
                 || message.localLength != message.remoteLength) {
             throw incomplete(message);
         }
-        if ((message.flags & OperationFlag.INJECT.bit()) != 0) {
-            requireInjectable(message.localLength);
-        }
+        if ((message.flags & OperationFlag.INJECT.bit()) != 0) { requireInjectable(message.localLength); }
         if (message.localLength > maximumMessageSize) {
             throw tooLong("an operation", message.localLength, maximumMessageSize);
         }
@@ -158,9 +144,7 @@ final class TransferChecks {
     }
 
     private RuntimeException closed(MemoryRegion local, Peer peer) {
-        if (endpoint.closed) {
-            return endpoint.closed();
-        }
+        if (endpoint.closed) { return endpoint.closed(); }
         if (peer.removed) {
             return vector.isOfConnection()
                     ? endpoint.connection().notConnected()
@@ -181,9 +165,7 @@ final class TransferChecks {
 
     private static RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
             long remoteOffset) {
-        if (local.hasSeveralSegments()) {
-            return local.several();
-        }
+        if (local.hasSeveralSegments()) { return local.several(); }
         boolean here = offset < 0 || length < 0 || offset > local.length - length;
         return here
                 ? outOfBounds("", offset, length, local.length)
@@ -197,15 +179,11 @@ final class TransferChecks {
 
     private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
             RemoteRegion remote, long remoteRight) {
-        if (length > maximumMessageSize) {
-            return tooLong("an operation", length, maximumMessageSize);
-        }
+        if (length > maximumMessageSize) { return tooLong("an operation", length, maximumMessageSize); }
         requireDomain(local);
         requireVector(peer);
         boolean here = (local.accessBits & localRight) == 0;
-        if (!here && (remote.accessBits() & remoteRight) != 0) {
-            return closed(local, peer);
-        }
+        if (!here && (remote.accessBits() & remoteRight) != 0) { return closed(local, peer); }
         return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
                 + (here ? local.access() : remote.access()) + ", which lacks "
                 + Access.setOf(here ? localRight : remoteRight));

@@ -19,9 +19,7 @@ public enum Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
     SPIN {
         @Override
-        void pause(int asked) {
-            Thread.onSpinWait();
-        }
+        void pause(int asked) { Thread.onSpinWait(); }
     },
     /** Polls many times at once, then yields the processor between polls. */
     YIELD {
@@ -78,13 +76,9 @@ public enum Waiting {
         long limit = Deadlines.nanos(deadline);
         Object recording = null; // short waits, which are on the data path, are not recorded
         for (int asked = 0;; asked++) {
-            if (condition.getAsBoolean()) {
-                return ended(recording, asked, true);
-            }
+            if (condition.getAsBoolean()) { return ended(recording, asked, true); }
             if (asked % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1) {
-                if (System.nanoTime() - start >= limit) {
-                    return ended(recording, asked, false);
-                }
+                if (System.nanoTime() - start >= limit) { return ended(recording, asked, false); }
                 recording = recording == null ? RECORDER.waiting() : recording;
             }
             pause(asked);
@@ -92,9 +86,7 @@ public enum Waiting {
     }
 
     private boolean ended(Object recording, int asked, boolean found) {
-        if (asked >= TURNS_PER_CLOCK) {
-            RECORDER.waited(recording, "Waiting." + this, found);
-        }
+        if (asked >= TURNS_PER_CLOCK) { RECORDER.waited(recording, "Waiting." + this, found); }
         return found;
     }
 }

@@ -41,9 +41,7 @@ class AddressVectorTest {
         return !provider.equals("shm") && !provider.contains("ofi_rxd");
     }
 
-    private static int port(EndpointAddress address) {
-        return ByteBuffer.wrap(address.toBytes()).getShort(2) & 0xffff;
-    }
+    private static int port(EndpointAddress address) { return ByteBuffer.wrap(address.toBytes()).getShort(2) & 0xffff; }
 
     private static EndpointAddress withPort(EndpointAddress address, int port) {
         byte[] bytes = address.toBytes();

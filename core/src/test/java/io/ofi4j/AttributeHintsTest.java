@@ -27,9 +27,7 @@ class AttributeHintsTest {
     /** A hint, and whether what was found meets it. */
     private record Hint(AttributeHints attributes, Predicate<FabricInfo> isMet) {
         @Override
-        public String toString() {
-            return attributes.toString();
-        }
+        public String toString() { return attributes.toString(); }
     }
 
     private static Stream<Hint> hints() {

@@ -20,14 +20,10 @@ class CloseDrainTest {
     private final List<Long> tokens = new ArrayList<>();
     private final CompletionHandler handler = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) {
-            tokens.add(token);
-        }
+        public void onCompletion(long token, long flags, long length, long data) { tokens.add(token); }
 
         @Override
-        public void onError(CompletionError error) {
-            tokens.add(error.token());
-        }
+        public void onError(CompletionError error) { tokens.add(error.token()); }
     };
 
     @Test

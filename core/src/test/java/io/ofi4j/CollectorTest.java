@@ -29,9 +29,7 @@ class CollectorTest {
             for (int round = 0; round < ROUNDS; round++) {
                 source.segment().set(JAVA_LONG, 0, round);
                 pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, round);
-                if (round % (ROUNDS / COLLECTIONS) == 0) {
-                    System.gc();
-                }
+                if (round % (ROUNDS / COLLECTIONS) == 0) { System.gc(); }
                 pair.awaitToken(round);
                 long expected = round;
                 Waiting.YIELD.until(() -> {

@@ -28,8 +28,7 @@ class CompletionFormatTest {
     private static final long DATA = 0x1234;
 
     /** What a handler was told. */
-    private record Told(long token, long flags, long length, long data, long buffer, long tag, long source) {
-    }
+    private record Told(long token, long flags, long length, long data, long buffer, long tag, long source) {}
 
     static Stream<Arguments> providersAndFormats() {
         return TestProviders.rma().flatMap(
@@ -81,9 +80,7 @@ class CompletionFormatTest {
                 assertThat(far.flags & said).isEqualTo(format == CompletionFormat.CONTEXT ? 0 : said);
                 boolean hasData = format.compareTo(CompletionFormat.DATA) >= 0;
                 assertThat(far.data).isEqualTo(hasData ? DATA : 0);
-                if (!hasData) {
-                    assertThat(far.buffer).isZero();
-                }
+                if (!hasData) { assertThat(far.buffer).isZero(); }
             }
         }
     }

@@ -34,9 +34,7 @@ class CompletionQueueTest {
                 try {
                     pair.queue.poll((token, flags, length, data) -> {
                         tokens.add(token);
-                        if (token % 3 == 0) {
-                            throw new IllegalArgumentException("handler " + token);
-                        }
+                        if (token % 3 == 0) { throw new IllegalArgumentException("handler " + token); }
                     }, 64);
                 } catch (IllegalArgumentException e) {
                     assertThat(e).hasMessage("handler " + tokens.getLast());

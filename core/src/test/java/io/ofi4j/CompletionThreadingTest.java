@@ -78,8 +78,7 @@ class CompletionThreadingTest {
     }
 
     static final class PollsAndClosesWhatIsNotEnabled {
-        private PollsAndClosesWhatIsNotEnabled() {
-        }
+        private PollsAndClosesWhatIsNotEnabled() {}
 
         public static void main(String[] arguments) {
             try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(arguments[0])));

@@ -46,14 +46,10 @@ class ConcurrentCloseTest {
         private final List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         private final CompletionHandler handler = new CompletionHandler() {
             @Override
-            public void onCompletion(long token, long flags, long length, long data) {
-                comesBack(token);
-            }
+            public void onCompletion(long token, long flags, long length, long data) { comesBack(token); }
 
             @Override
-            public void onError(CompletionError error) {
-                comesBack(error.token());
-            }
+            public void onError(CompletionError error) { comesBack(error.token()); }
         };
 
         private ClosesUnderThreads(String provider) {
@@ -95,9 +91,7 @@ class ConcurrentCloseTest {
                     throw new AssertionError(thread + " did not end: " + List.of(thread.getStackTrace()));
                 }
             }
-            if (!thrown.isEmpty()) {
-                throw new AssertionError("a thread ended otherwise", thrown.getFirst());
-            }
+            if (!thrown.isEmpty()) { throw new AssertionError("a thread ended otherwise", thrown.getFirst()); }
         }
 
         private Thread untilClosed(Runnable call) {
@@ -107,9 +101,7 @@ class ConcurrentCloseTest {
                         again(call);
                     }
                 } catch (IllegalStateException e) {
-                    if (!e.getMessage().matches(".*(closed|closing|SHUT_DOWN).*")) {
-                        thrown.add(e);
-                    }
+                    if (!e.getMessage().matches(".*(closed|closing|SHUT_DOWN).*")) { thrown.add(e); }
                 } catch (Throwable t) {
                     thrown.add(t);
                 }
@@ -132,13 +124,9 @@ class ConcurrentCloseTest {
             long start = System.nanoTime();
             while (!open.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
                 AutoCloseable one = open.get(RANDOM.nextInt(open.size()));
-                if (closes(one)) {
-                    open.remove(one);
-                }
+                if (closes(one)) { open.remove(one); }
             }
-            if (!open.isEmpty()) {
-                throw new AssertionError("these do not close: " + open);
-            }
+            if (!open.isEmpty()) { throw new AssertionError("these do not close: " + open); }
         }
 
         /** Not where something must be closed before. */

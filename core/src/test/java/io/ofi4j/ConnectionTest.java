@@ -381,17 +381,13 @@ class ConnectionTest {
                 boolean accepted = token % 2 == 0
                         ? client.rma().tryWrite(source, 0, large, peer, target.remote(), 0, token)
                         : client.rma().tryRead(source, 0, large, peer, target.remote(), 0, token);
-                if (accepted) {
-                    posted.add(token);
-                }
+                if (accepted) { posted.add(token); }
             }
             ends[1].close();
             List<Long> back = new ArrayList<>();
             CompletionHandler recorder = new CompletionHandler() {
                 @Override
-                public void onCompletion(long token, long flags, long length, long data) {
-                    back.add(token);
-                }
+                public void onCompletion(long token, long flags, long length, long data) { back.add(token); }
 
                 @Override
                 public void onError(CompletionError error) {

@@ -71,9 +71,7 @@ class CounterTest {
             farCounter = domain.openCounter(attributes);
             endpoint = domain.openEndpoint().bind(vector).bind(queue).bind(counter, event).enable();
             farEndpoint = domain.openEndpoint().bind(vector).bind(farQueue);
-            if (farEvents.length > 0) {
-                farEndpoint.bind(farCounter, farEvents);
-            }
+            if (farEvents.length > 0) { farEndpoint.bind(farCounter, farEvents); }
             farEndpoint.enable();
             far = vector.insert(farEndpoint.address());
             source = domain.allocate(4096, Access.WRITE, Access.READ);

@@ -58,9 +58,7 @@ class DocumentationTest {
     void everyLinkLeadsSomewhere(Path document) throws IOException {
         for (MatchResult link : LINK.matcher(Files.readString(document)).results().toList()) {
             String target = link.group(1);
-            if (target.contains("://")) {
-                continue;
-            }
+            if (target.contains("://")) { continue; }
             Path file = target.isEmpty() ? document : document.resolveSibling(target);
             assertThat(file).as("%s in %s", link.group(), document).exists();
             if (link.group(2) != null) {

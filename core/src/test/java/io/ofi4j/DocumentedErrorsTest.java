@@ -28,9 +28,7 @@ class DocumentedErrorsTest {
      * @param body what it does
      */
     private record Method(String where, boolean isPublic, String name, String javadoc, String body) {
-        boolean calls(String other) {
-            return Pattern.compile("(?<![.\\w])(" + other + ")\\(").matcher(body).find();
-        }
+        boolean calls(String other) { return Pattern.compile("(?<![.\\w])(" + other + ")\\(").matcher(body).find(); }
     }
 
     private static List<Method> methods(Path file) {
@@ -40,9 +38,7 @@ class DocumentedErrorsTest {
                     "");
             List<Method> found = new ArrayList<>();
             for (int i = 0; i < lines.size(); i++) {
-                if (METHOD.matcher(lines.get(i)).matches()) {
-                    found.add(method(file, lines, i, ofClass));
-                }
+                if (METHOD.matcher(lines.get(i)).matches()) { found.add(method(file, lines, i, ofClass)); }
             }
             return found;
         } catch (IOException e) {

@@ -34,8 +34,7 @@ class DomainListLockTest {
         /** How often each happens beside the other; on a busy machine that takes longer. */
         private static final int LEAST = 5;
 
-        private OpensAndReads() {
-        }
+        private OpensAndReads() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             FabricInfo info = TestProviders.info(TestProviders.connectedHints(arguments[0]));

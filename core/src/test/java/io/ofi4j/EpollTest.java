@@ -42,9 +42,7 @@ class EpollTest {
         /** One turn: sleeps if it may. */
         void turn(Epoll epoll, boolean maySleep) {
             turns++;
-            if (maySleep) {
-                woken.addAll(epoll.await(LONG_MILLIS));
-            }
+            if (maySleep) { woken.addAll(epoll.await(LONG_MILLIS)); }
         }
 
         /** All that one loop waits for has one deadline. */
@@ -91,9 +89,7 @@ class EpollTest {
         }
     }
 
-    private static Pair pair(String provider) {
-        return new Pair(TestProviders.hints(provider), WITH_DESCRIPTOR);
-    }
+    private static Pair pair(String provider) { return new Pair(TestProviders.hints(provider), WITH_DESCRIPTOR); }
 
     private static void aSignalAndTheApplicationsOwnDescriptorWakeIt(Pair pair, Epoll epoll) {
         quiet(pair, epoll);

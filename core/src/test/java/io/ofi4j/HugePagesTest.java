@@ -24,14 +24,10 @@ class HugePagesTest {
     private Pair pair;
 
     @BeforeEach
-    void open() {
-        pair = new Pair("shm");
-    }
+    void open() { pair = new Pair("shm"); }
 
     @AfterEach
-    void close() {
-        pair.close();
-    }
+    void close() { pair.close(); }
 
     @ParameterizedTest
     @ValueSource(strings = {"WRITE", "REMOTE_WRITE"})

@@ -158,9 +158,7 @@ class LifeCycleTest {
             List<Long> posted = new ArrayList<>();
             for (long token = 1; token <= 8; token++) {
                 // The far side never polls, so on most providers operations stay in flight.
-                if (pair.rma().tryWrite(source, 0, length, pair.far, target.remote(), 0, token)) {
-                    posted.add(token);
-                }
+                if (pair.rma().tryWrite(source, 0, length, pair.far, target.remote(), 0, token)) { posted.add(token); }
             }
             assertThat(posted).isNotEmpty();
             pair.endpoint.close();

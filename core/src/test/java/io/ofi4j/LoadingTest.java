@@ -48,8 +48,7 @@ class LoadingTest {
 
     /** Loads the library with a variable, if one is given, and says what it found. */
     static final class Loads {
-        private Loads() {
-        }
+        private Loads() {}
 
         public static void main(String[] arguments) {
             try {

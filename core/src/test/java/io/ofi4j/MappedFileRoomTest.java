@@ -43,8 +43,7 @@ class MappedFileRoomTest {
         private static final long FITS = 6 << 20;
         private static final long LARGE = 64 << 20;
 
-        private Maps() {
-        }
+        private Maps() {}
 
         public static void main(String[] arguments) throws IOException {
             byte[] bytes = new byte[SMALL];
@@ -83,9 +82,7 @@ class MappedFileRoomTest {
         }
 
         private static void require(boolean holds, String otherwise) {
-            if (!holds) {
-                throw new AssertionError(otherwise);
-            }
+            if (!holds) { throw new AssertionError(otherwise); }
         }
     }
 }

@@ -36,9 +36,7 @@ class MemoryRegionTest {
     private static final int LENGTH = 256;
     private static final long KEY = 0x1234_5678L;
 
-    private static void fill(MemorySegment memory, int value) {
-        memory.fill((byte) value);
-    }
+    private static void fill(MemorySegment memory, int value) { memory.fill((byte) value); }
 
     private static void awaitFilled(Pair pair, MemorySegment memory, int value) {
         Waiting.YIELD.until(() -> {
@@ -236,9 +234,7 @@ class MemoryRegionTest {
 
         final String provider;
 
-        Several(String provider) {
-            this.provider = provider;
-        }
+        Several(String provider) { this.provider = provider; }
     }
 
     @ParameterizedTest

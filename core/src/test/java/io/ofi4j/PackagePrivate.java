@@ -10,13 +10,10 @@ public final class PackagePrivate {
     /** The bits of peers' rights. */
     public static final long REMOTE_RIGHTS = Access.REMOTE;
 
-    private PackagePrivate() {
-    }
+    private PackagePrivate() {}
 
     /** {@return the bits of rights} */
-    public static long bits(Access... rights) {
-        return Access.bitsOf(rights);
-    }
+    public static long bits(Access... rights) { return Access.bitsOf(rights); }
 
     /** {@return a raw key that no provider has given} */
     public static RawKey rawKey(long length, long rights, byte[] key) {

@@ -54,9 +54,7 @@ class PreparedMessageTest {
             assertThat(pair.completed).containsExactly(token);
         }
 
-        void awaitData(long data) {
-            awaitThat(() -> told.contains(data), pair.farQueue);
-        }
+        void awaitData(long data) { awaitThat(() -> told.contains(data), pair.farQueue); }
 
         void awaitBytes(MemoryRegion region, long offset, int length, int value) {
             byte[] expected = new byte[length];
@@ -75,9 +73,7 @@ class PreparedMessageTest {
 
         private void pollFar(CompletionQueue queue) {
             queue.poll((token, flags, length, data) -> {
-                if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
-                    told.add(data);
-                }
+                if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) { told.add(data); }
             }, LENGTH);
         }
 

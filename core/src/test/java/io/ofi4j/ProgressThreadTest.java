@@ -107,9 +107,7 @@ class ProgressThreadTest {
             assertThat(arrives(initiator, target, Duration.ofMillis(200))).as("nobody makes progress").isFalse();
 
             try (ProgressThread progress = target.domain.startProgress()) {
-                if (!posted) {
-                    Waiting.YIELD.until(() -> write(initiator, peer, target), Pair.DEADLINE);
-                }
+                if (!posted) { Waiting.YIELD.until(() -> write(initiator, peer, target), Pair.DEADLINE); }
                 assertThat(arrives(initiator, target, Pair.DEADLINE)).as("the thread makes progress").isTrue();
                 assertThat(progress.isRunning()).isTrue();
             }

@@ -88,8 +88,7 @@ class RandomKeysTest {
 
     /** Prints the first keys of a process. */
     static final class PrintedKeys {
-        private PrintedKeys() {
-        }
+        private PrintedKeys() {}
 
         public static void main(String[] arguments) {
             String provider = TestProviders.rma().findFirst().orElseThrow();

@@ -55,9 +55,7 @@ class RegionInUseTest {
         }
     }
 
-    private static boolean isAlive(MemorySegment memory) {
-        return memory.scope().isAlive();
-    }
+    private static boolean isAlive(MemorySegment memory) { return memory.scope().isAlive(); }
 
     @ParameterizedTest
     @EnumSource(names = {"WRITE", "REMOTE_WRITE"})

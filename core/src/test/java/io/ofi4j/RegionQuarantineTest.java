@@ -78,9 +78,7 @@ class RegionQuarantineTest {
                     .mapToLong(Memory::kilobytes).findFirst().orElseThrow();
         }
 
-        private static long kilobytes(String line) {
-            return Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
-        }
+        private static long kilobytes(String line) { return Long.parseLong(line.replaceAll("[^0-9]", "")) << 10; }
 
         /** Of the mappings that the system accounts for. */
         private static long committedBytes() throws IOException {
@@ -89,9 +87,7 @@ class RegionQuarantineTest {
             for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
                 if (line.startsWith("Size:")) {
                     size = kilobytes(line);
-                } else if (line.startsWith("VmFlags:") && List.of(line.split(" ")).contains("ac")) {
-                    sum += size;
-                }
+                } else if (line.startsWith("VmFlags:") && List.of(line.split(" ")).contains("ac")) { sum += size; }
             }
             return sum;
         }
@@ -101,9 +97,7 @@ class RegionQuarantineTest {
                     resident - before.resident);
         }
 
-        String encode() {
-            return addressSpace + " " + committed + " " + resident;
-        }
+        String encode() { return addressSpace + " " + committed + " " + resident; }
 
         static Memory decode(String line) {
             String[] words = line.split(" ");
@@ -112,8 +106,7 @@ class RegionQuarantineTest {
     }
 
     static final class ClosesMany {
-        private ClosesMany() {
-        }
+        private ClosesMany() {}
 
         /** Arguments: the provider, how many regions, and of how many bytes. */
         public static void main(String[] arguments) throws IOException {

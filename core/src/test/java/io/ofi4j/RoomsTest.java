@@ -59,9 +59,7 @@ class RoomsTest {
     void onlyTheInlineLayerAndTheSystemsRoomUseTheGeneratedBindings() {
         Set<String> users = new TreeSet<>();
         for (String[] one : dependencies()) {
-            if (one[1].startsWith(BINDINGS)) {
-                users.add(room(one[0]));
-            }
+            if (one[1].startsWith(BINDINGS)) { users.add(room(one[0])); }
         }
         assertThat(users).containsExactly(INTERNAL + "ffi", INTERNAL + "os");
     }
@@ -92,9 +90,7 @@ class RoomsTest {
                 boolean isComment = line.strip().startsWith("*") || line.strip().startsWith("/");
                 boolean names = !isQuirk && PROVIDER.matcher(line).find();
                 boolean compares = !isQuirk && !isInterface && VERSION.matcher(line).find();
-                if (!isComment && (names || compares)) {
-                    found.add(source + ": " + line.strip());
-                }
+                if (!isComment && (names || compares)) { found.add(source + ": " + line.strip()); }
             }
         }
         assertThat(found).isEmpty();

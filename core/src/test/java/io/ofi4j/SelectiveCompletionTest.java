@@ -63,14 +63,10 @@ class SelectiveCompletionTest {
                 pair.poll();
                 queue.poll(new CompletionHandler() {
                     @Override
-                    public void onCompletion(long token, long flags, long length, long data) {
-                        completed.add(token);
-                    }
+                    public void onCompletion(long token, long flags, long length, long data) { completed.add(token); }
 
                     @Override
-                    public void onError(CompletionError error) {
-                        errors.add(error);
-                    }
+                    public void onError(CompletionError error) { errors.add(error); }
                 }, 64);
                 return condition.getAsBoolean();
             }, Pair.DEADLINE);

@@ -133,9 +133,7 @@ class TransferTest {
                 expected.add(token);
                 long next = token;
                 Waiting.YIELD.until(() -> {
-                    if (pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, next)) {
-                        return true;
-                    }
+                    if (pair.rma().tryWrite(source, 0, 8, pair.far, target.remote(), 0, next)) { return true; }
                     pair.poll();
                     return false;
                 }, Pair.DEADLINE);

@@ -20,9 +20,7 @@ class ValuesTest {
     private Random random;
 
     @BeforeEach
-    void seed(TestInfo info) {
-        random = TestSeed.random(info.getTestMethod() + info.getDisplayName());
-    }
+    void seed(TestInfo info) { random = TestSeed.random(info.getTestMethod() + info.getDisplayName()); }
 
     @RepeatedTest(50)
     void aRegionSurvivesEncodingAndDecoding() {

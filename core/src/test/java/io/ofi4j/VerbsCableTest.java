@@ -42,9 +42,7 @@ class VerbsCableTest {
     private static final int LENGTH = 4096;
     private static final int WINDOW = 16;
 
-    private static String[] words(String variable) {
-        return System.getenv().getOrDefault(variable, "").split(" ");
-    }
+    private static String[] words(String variable) { return System.getenv().getOrDefault(variable, "").split(" "); }
 
     @BeforeEach
     void aCableIsThere() {
@@ -53,11 +51,7 @@ class VerbsCableTest {
     }
 
     @AfterEach
-    void mend() {
-        if (INTERFACES.length == 2) {
-            run("tc", "qdisc", "del", "dev", INTERFACES[0], "root");
-        }
-    }
+    void mend() { if (INTERFACES.length == 2) { run("tc", "qdisc", "del", "dev", INTERFACES[0], "root"); } }
 
     private static int run(String... command) {
         try {
@@ -83,14 +77,10 @@ class VerbsCableTest {
     private static CompletionHandler recorder(List<Long> completed, List<CompletionError> errors) {
         return new CompletionHandler() {
             @Override
-            public void onCompletion(long token, long flags, long length, long data) {
-                completed.add(token);
-            }
+            public void onCompletion(long token, long flags, long length, long data) { completed.add(token); }
 
             @Override
-            public void onError(CompletionError error) {
-                errors.add(error);
-            }
+            public void onError(CompletionError error) { errors.add(error); }
         };
     }
 
@@ -166,9 +156,7 @@ class VerbsCableTest {
             return accepted;
         }
 
-        void poll() {
-            near.queue.poll(recorder(completed, errors), 64);
-        }
+        void poll() { near.queue.poll(recorder(completed, errors), 64); }
 
         /** Streams until so many writes more have completed. */
         void await(int count) {

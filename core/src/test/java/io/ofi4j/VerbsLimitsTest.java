@@ -45,8 +45,7 @@ class VerbsLimitsTest {
 
     /** Registers half of what may be locked, and then four times as much as may be. */
     static final class RegistersMuch {
-        private RegistersMuch() {
-        }
+        private RegistersMuch() {}
 
         public static void main(String[] arguments) {
             try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(FabricHints.rma().provider(PROVIDER)));
@@ -64,8 +63,7 @@ class VerbsLimitsTest {
 
     /** Opens both ends with a variable set, and says how that went. */
     static final class OpensAPair {
-        private OpensAPair() {
-        }
+        private OpensAPair() {}
 
         public static void main(String[] arguments) {
             Libfabric.load(Map.of(arguments[0], arguments[1]));

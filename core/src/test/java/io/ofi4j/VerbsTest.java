@@ -102,9 +102,7 @@ class VerbsTest {
         }
     }
 
-    private static boolean isSoftRoce(Pair pair) {
-        return pair.domain.info().domain().name().startsWith("rxe");
-    }
+    private static boolean isSoftRoce(Pair pair) { return pair.domain.info().domain().name().startsWith("rxe"); }
 
     /** The provider's thread would end the process when a peer goes away, see {@link Verbs#requireManualProgress}. */
     @Test
@@ -142,9 +140,7 @@ class VerbsTest {
         }
     }
 
-    private static boolean carriesData(Pair pair) {
-        return pair.domain.info().domain().completionDataSize() > 0;
-    }
+    private static boolean carriesData(Pair pair) { return pair.domain.info().domain().completionDataSize() > 0; }
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
@@ -223,9 +219,7 @@ class VerbsTest {
             }
             assertThat(back(pair)).containsExactlyInAnyOrderElementsOf(posted);
             assertThat(pair.queue.operationsInFlight()).isZero();
-            if (isSoftRoce(pair)) {
-                requireCause(pair);
-            }
+            if (isSoftRoce(pair)) { requireCause(pair); }
         }
         anotherConnectionWorks(provider);
     }
@@ -233,9 +227,7 @@ class VerbsTest {
     /** Polls all there is; the tokens that have come back. */
     private static List<Long> back(Pair pair) {
         pair.poll();
-        if (pair.events != null) {
-            pair.events.progress();
-        }
+        if (pair.events != null) { pair.events.progress(); }
         List<Long> back = new ArrayList<>(pair.completed);
         pair.errors.forEach(error -> back.add(error.token()));
         back.removeIf(token -> token == CompletionHandler.NO_TOKEN);

@@ -33,9 +33,7 @@ public class fi_atomic_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
@@ -45,9 +43,7 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfLong count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -57,9 +53,7 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_atomic_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -101,9 +91,7 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_atomic_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_atomic_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

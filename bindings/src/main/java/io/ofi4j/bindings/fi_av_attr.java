@@ -39,9 +39,7 @@ public class fi_av_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
 
@@ -51,9 +49,7 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static final OfInt type$layout() {
-        return type$LAYOUT;
-    }
+    public static final OfInt type$layout() { return type$LAYOUT; }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -63,9 +59,7 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static final long type$offset() {
-        return type$OFFSET;
-    }
+    public static final long type$offset() { return type$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_av_attr {
      * enum fi_av_type type
      * }
      */
-    public static int type(MemorySegment struct) {
-        return struct.get(type$LAYOUT, type$OFFSET);
-    }
+    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_av_attr {
      * int rx_ctx_bits
      * }
      */
-    public static final OfInt rx_ctx_bits$layout() {
-        return rx_ctx_bits$LAYOUT;
-    }
+    public static final OfInt rx_ctx_bits$layout() { return rx_ctx_bits$LAYOUT; }
 
     private static final long rx_ctx_bits$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_bits"));
 
@@ -107,9 +97,7 @@ public class fi_av_attr {
      * int rx_ctx_bits
      * }
      */
-    public static final long rx_ctx_bits$offset() {
-        return rx_ctx_bits$OFFSET;
-    }
+    public static final long rx_ctx_bits$offset() { return rx_ctx_bits$OFFSET; }
 
     /**
      * Getter for field:
@@ -139,9 +127,7 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfLong count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -151,9 +137,7 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -161,9 +145,7 @@ public class fi_av_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -183,9 +165,7 @@ public class fi_av_attr {
      * size_t ep_per_node
      * }
      */
-    public static final OfLong ep_per_node$layout() {
-        return ep_per_node$LAYOUT;
-    }
+    public static final OfLong ep_per_node$layout() { return ep_per_node$LAYOUT; }
 
     private static final long ep_per_node$OFFSET = $LAYOUT.byteOffset(groupElement("ep_per_node"));
 
@@ -195,9 +175,7 @@ public class fi_av_attr {
      * size_t ep_per_node
      * }
      */
-    public static final long ep_per_node$offset() {
-        return ep_per_node$OFFSET;
-    }
+    public static final long ep_per_node$offset() { return ep_per_node$OFFSET; }
 
     /**
      * Getter for field:
@@ -227,9 +205,7 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -239,9 +215,7 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -249,9 +223,7 @@ public class fi_av_attr {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,9 +243,7 @@ public class fi_av_attr {
      * void *map_addr
      * }
      */
-    public static final AddressLayout map_addr$layout() {
-        return map_addr$LAYOUT;
-    }
+    public static final AddressLayout map_addr$layout() { return map_addr$LAYOUT; }
 
     private static final long map_addr$OFFSET = $LAYOUT.byteOffset(groupElement("map_addr"));
 
@@ -283,9 +253,7 @@ public class fi_av_attr {
      * void *map_addr
      * }
      */
-    public static final long map_addr$offset() {
-        return map_addr$OFFSET;
-    }
+    public static final long map_addr$offset() { return map_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -315,9 +283,7 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -327,9 +293,7 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -337,9 +301,7 @@ public class fi_av_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -362,16 +324,12 @@ public class fi_av_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

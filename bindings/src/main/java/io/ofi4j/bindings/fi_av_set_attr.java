@@ -39,9 +39,7 @@ public class fi_av_set_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong count$LAYOUT = (OfLong) $LAYOUT.select(groupElement("count"));
 
@@ -51,9 +49,7 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfLong count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -63,9 +59,7 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_av_set_attr {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static final OfLong start_addr$layout() {
-        return start_addr$LAYOUT;
-    }
+    public static final OfLong start_addr$layout() { return start_addr$LAYOUT; }
 
     private static final long start_addr$OFFSET = $LAYOUT.byteOffset(groupElement("start_addr"));
 
@@ -107,9 +97,7 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static final long start_addr$offset() {
-        return start_addr$OFFSET;
-    }
+    public static final long start_addr$offset() { return start_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -117,9 +105,7 @@ public class fi_av_set_attr {
      * fi_addr_t start_addr
      * }
      */
-    public static long start_addr(MemorySegment struct) {
-        return struct.get(start_addr$LAYOUT, start_addr$OFFSET);
-    }
+    public static long start_addr(MemorySegment struct) { return struct.get(start_addr$LAYOUT, start_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -139,9 +125,7 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static final OfLong end_addr$layout() {
-        return end_addr$LAYOUT;
-    }
+    public static final OfLong end_addr$layout() { return end_addr$LAYOUT; }
 
     private static final long end_addr$OFFSET = $LAYOUT.byteOffset(groupElement("end_addr"));
 
@@ -151,9 +135,7 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static final long end_addr$offset() {
-        return end_addr$OFFSET;
-    }
+    public static final long end_addr$offset() { return end_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -161,9 +143,7 @@ public class fi_av_set_attr {
      * fi_addr_t end_addr
      * }
      */
-    public static long end_addr(MemorySegment struct) {
-        return struct.get(end_addr$LAYOUT, end_addr$OFFSET);
-    }
+    public static long end_addr(MemorySegment struct) { return struct.get(end_addr$LAYOUT, end_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -183,9 +163,7 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static final OfLong stride$layout() {
-        return stride$LAYOUT;
-    }
+    public static final OfLong stride$layout() { return stride$LAYOUT; }
 
     private static final long stride$OFFSET = $LAYOUT.byteOffset(groupElement("stride"));
 
@@ -195,9 +173,7 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static final long stride$offset() {
-        return stride$OFFSET;
-    }
+    public static final long stride$offset() { return stride$OFFSET; }
 
     /**
      * Getter for field:
@@ -205,9 +181,7 @@ public class fi_av_set_attr {
      * uint64_t stride
      * }
      */
-    public static long stride(MemorySegment struct) {
-        return struct.get(stride$LAYOUT, stride$OFFSET);
-    }
+    public static long stride(MemorySegment struct) { return struct.get(stride$LAYOUT, stride$OFFSET); }
 
     /**
      * Setter for field:
@@ -227,9 +201,7 @@ public class fi_av_set_attr {
      * size_t comm_key_size
      * }
      */
-    public static final OfLong comm_key_size$layout() {
-        return comm_key_size$LAYOUT;
-    }
+    public static final OfLong comm_key_size$layout() { return comm_key_size$LAYOUT; }
 
     private static final long comm_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("comm_key_size"));
 
@@ -239,9 +211,7 @@ public class fi_av_set_attr {
      * size_t comm_key_size
      * }
      */
-    public static final long comm_key_size$offset() {
-        return comm_key_size$OFFSET;
-    }
+    public static final long comm_key_size$offset() { return comm_key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -271,9 +241,7 @@ public class fi_av_set_attr {
      * uint8_t *comm_key
      * }
      */
-    public static final AddressLayout comm_key$layout() {
-        return comm_key$LAYOUT;
-    }
+    public static final AddressLayout comm_key$layout() { return comm_key$LAYOUT; }
 
     private static final long comm_key$OFFSET = $LAYOUT.byteOffset(groupElement("comm_key"));
 
@@ -283,9 +251,7 @@ public class fi_av_set_attr {
      * uint8_t *comm_key
      * }
      */
-    public static final long comm_key$offset() {
-        return comm_key$OFFSET;
-    }
+    public static final long comm_key$offset() { return comm_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -315,9 +281,7 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -327,9 +291,7 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -337,9 +299,7 @@ public class fi_av_set_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -362,16 +322,12 @@ public class fi_av_set_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

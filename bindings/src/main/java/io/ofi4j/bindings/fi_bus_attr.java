@@ -34,9 +34,7 @@ public class fi_bus_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt bus_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("bus_type"));
 
@@ -46,9 +44,7 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static final OfInt bus_type$layout() {
-        return bus_type$LAYOUT;
-    }
+    public static final OfInt bus_type$layout() { return bus_type$LAYOUT; }
 
     private static final long bus_type$OFFSET = $LAYOUT.byteOffset(groupElement("bus_type"));
 
@@ -58,9 +54,7 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static final long bus_type$offset() {
-        return bus_type$OFFSET;
-    }
+    public static final long bus_type$offset() { return bus_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -68,9 +62,7 @@ public class fi_bus_attr {
      * enum fi_bus_type bus_type
      * }
      */
-    public static int bus_type(MemorySegment struct) {
-        return struct.get(bus_type$LAYOUT, bus_type$OFFSET);
-    }
+    public static int bus_type(MemorySegment struct) { return struct.get(bus_type$LAYOUT, bus_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -101,9 +93,7 @@ public class fi_bus_attr {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final GroupLayout pci$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("pci"));
 
@@ -113,9 +103,7 @@ public class fi_bus_attr {
          * struct fi_pci_attr pci
          * }
          */
-        public static final GroupLayout pci$layout() {
-            return pci$LAYOUT;
-        }
+        public static final GroupLayout pci$layout() { return pci$LAYOUT; }
 
         private static final long pci$OFFSET = $LAYOUT.byteOffset(groupElement("pci"));
 
@@ -125,9 +113,7 @@ public class fi_bus_attr {
          * struct fi_pci_attr pci
          * }
          */
-        public static final long pci$offset() {
-            return pci$OFFSET;
-        }
+        public static final long pci$offset() { return pci$OFFSET; }
 
         /**
          * Getter for field:
@@ -160,16 +146,12 @@ public class fi_bus_attr {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -207,9 +189,7 @@ public class fi_bus_attr {
      * } attr
      * }
      */
-    public static final GroupLayout attr$layout() {
-        return attr$LAYOUT;
-    }
+    public static final GroupLayout attr$layout() { return attr$LAYOUT; }
 
     private static final long attr$OFFSET = $LAYOUT.byteOffset(groupElement("attr"));
 
@@ -221,9 +201,7 @@ public class fi_bus_attr {
      * } attr
      * }
      */
-    public static final long attr$offset() {
-        return attr$OFFSET;
-    }
+    public static final long attr$offset() { return attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -260,16 +238,12 @@ public class fi_bus_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

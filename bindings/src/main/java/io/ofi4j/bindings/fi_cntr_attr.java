@@ -36,9 +36,7 @@ public class fi_cntr_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt events$LAYOUT = (OfInt) $LAYOUT.select(groupElement("events"));
 
@@ -48,9 +46,7 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static final OfInt events$layout() {
-        return events$LAYOUT;
-    }
+    public static final OfInt events$layout() { return events$LAYOUT; }
 
     private static final long events$OFFSET = $LAYOUT.byteOffset(groupElement("events"));
 
@@ -60,9 +56,7 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static final long events$offset() {
-        return events$OFFSET;
-    }
+    public static final long events$offset() { return events$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_cntr_attr {
      * enum fi_cntr_events events
      * }
      */
-    public static int events(MemorySegment struct) {
-        return struct.get(events$LAYOUT, events$OFFSET);
-    }
+    public static int events(MemorySegment struct) { return struct.get(events$LAYOUT, events$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() {
-        return wait_obj$LAYOUT;
-    }
+    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -104,9 +94,7 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() {
-        return wait_obj$OFFSET;
-    }
+    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +102,7 @@ public class fi_cntr_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) {
-        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
-    }
+    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +122,7 @@ public class fi_cntr_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() {
-        return wait_set$LAYOUT;
-    }
+    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -148,9 +132,7 @@ public class fi_cntr_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() {
-        return wait_set$OFFSET;
-    }
+    public static final long wait_set$offset() { return wait_set$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +162,7 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -192,9 +172,7 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -202,9 +180,7 @@ public class fi_cntr_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -227,16 +203,12 @@ public class fi_cntr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

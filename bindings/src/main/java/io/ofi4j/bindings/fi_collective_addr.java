@@ -33,9 +33,7 @@ public class fi_collective_addr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout set$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("set"));
 
@@ -45,9 +43,7 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static final AddressLayout set$layout() {
-        return set$LAYOUT;
-    }
+    public static final AddressLayout set$layout() { return set$LAYOUT; }
 
     private static final long set$OFFSET = $LAYOUT.byteOffset(groupElement("set"));
 
@@ -57,9 +53,7 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static final long set$offset() {
-        return set$OFFSET;
-    }
+    public static final long set$offset() { return set$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_collective_addr {
      * const struct fid_av_set *set
      * }
      */
-    public static MemorySegment set(MemorySegment struct) {
-        return struct.get(set$LAYOUT, set$OFFSET);
-    }
+    public static MemorySegment set(MemorySegment struct) { return struct.get(set$LAYOUT, set$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static final OfLong coll_addr$layout() {
-        return coll_addr$LAYOUT;
-    }
+    public static final OfLong coll_addr$layout() { return coll_addr$LAYOUT; }
 
     private static final long coll_addr$OFFSET = $LAYOUT.byteOffset(groupElement("coll_addr"));
 
@@ -101,9 +91,7 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static final long coll_addr$offset() {
-        return coll_addr$OFFSET;
-    }
+    public static final long coll_addr$offset() { return coll_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_collective_addr {
      * fi_addr_t coll_addr
      * }
      */
-    public static long coll_addr(MemorySegment struct) {
-        return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET);
-    }
+    public static long coll_addr(MemorySegment struct) { return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_collective_addr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_collective_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt op$LAYOUT = (OfInt) $LAYOUT.select(groupElement("op"));
 
@@ -48,9 +46,7 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() {
-        return op$LAYOUT;
-    }
+    public static final OfInt op$layout() { return op$LAYOUT; }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -60,9 +56,7 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() {
-        return op$OFFSET;
-    }
+    public static final long op$offset() { return op$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) {
-        return struct.get(op$LAYOUT, op$OFFSET);
-    }
+    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
 
     /**
      * Setter for field:
@@ -80,9 +72,7 @@ public class fi_collective_attr {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) {
-        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
-    }
+    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
 
     private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
@@ -92,9 +82,7 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() {
-        return datatype$LAYOUT;
-    }
+    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -104,9 +92,7 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() {
-        return datatype$OFFSET;
-    }
+    public static final long datatype$offset() { return datatype$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +100,7 @@ public class fi_collective_attr {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) {
-        return struct.get(datatype$LAYOUT, datatype$OFFSET);
-    }
+    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +120,7 @@ public class fi_collective_attr {
      * struct fi_atomic_attr datatype_attr
      * }
      */
-    public static final GroupLayout datatype_attr$layout() {
-        return datatype_attr$LAYOUT;
-    }
+    public static final GroupLayout datatype_attr$layout() { return datatype_attr$LAYOUT; }
 
     private static final long datatype_attr$OFFSET = $LAYOUT.byteOffset(groupElement("datatype_attr"));
 
@@ -148,9 +130,7 @@ public class fi_collective_attr {
      * struct fi_atomic_attr datatype_attr
      * }
      */
-    public static final long datatype_attr$offset() {
-        return datatype_attr$OFFSET;
-    }
+    public static final long datatype_attr$offset() { return datatype_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +160,7 @@ public class fi_collective_attr {
      * size_t max_members
      * }
      */
-    public static final OfLong max_members$layout() {
-        return max_members$LAYOUT;
-    }
+    public static final OfLong max_members$layout() { return max_members$LAYOUT; }
 
     private static final long max_members$OFFSET = $LAYOUT.byteOffset(groupElement("max_members"));
 
@@ -192,9 +170,7 @@ public class fi_collective_attr {
      * size_t max_members
      * }
      */
-    public static final long max_members$offset() {
-        return max_members$OFFSET;
-    }
+    public static final long max_members$offset() { return max_members$OFFSET; }
 
     /**
      * Getter for field:
@@ -224,9 +200,7 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() {
-        return mode$LAYOUT;
-    }
+    public static final OfLong mode$layout() { return mode$LAYOUT; }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -236,9 +210,7 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() {
-        return mode$OFFSET;
-    }
+    public static final long mode$offset() { return mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -246,9 +218,7 @@ public class fi_collective_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) {
-        return struct.get(mode$LAYOUT, mode$OFFSET);
-    }
+    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,16 +241,12 @@ public class fi_collective_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

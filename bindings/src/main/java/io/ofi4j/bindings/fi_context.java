@@ -32,9 +32,7 @@ public class fi_context {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final SequenceLayout internal$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("internal"));
 
@@ -44,9 +42,7 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static final SequenceLayout internal$layout() {
-        return internal$LAYOUT;
-    }
+    public static final SequenceLayout internal$layout() { return internal$LAYOUT; }
 
     private static final long internal$OFFSET = $LAYOUT.byteOffset(groupElement("internal"));
 
@@ -56,9 +52,7 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static final long internal$offset() {
-        return internal$OFFSET;
-    }
+    public static final long internal$offset() { return internal$OFFSET; }
 
     /**
      * Getter for field:
@@ -88,9 +82,7 @@ public class fi_context {
      * void *internal[4]
      * }
      */
-    public static long[] internal$dimensions() {
-        return internal$DIMS;
-    }
+    public static long[] internal$dimensions() { return internal$DIMS; }
     private static final VarHandle internal$ELEM_HANDLE = internal$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -124,16 +116,12 @@ public class fi_context {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -39,9 +39,7 @@ public class fi_cq_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_cq_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -107,9 +97,7 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -117,9 +105,7 @@ public class fi_cq_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -139,9 +125,7 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static final OfInt format$layout() {
-        return format$LAYOUT;
-    }
+    public static final OfInt format$layout() { return format$LAYOUT; }
 
     private static final long format$OFFSET = $LAYOUT.byteOffset(groupElement("format"));
 
@@ -151,9 +135,7 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static final long format$offset() {
-        return format$OFFSET;
-    }
+    public static final long format$offset() { return format$OFFSET; }
 
     /**
      * Getter for field:
@@ -161,9 +143,7 @@ public class fi_cq_attr {
      * enum fi_cq_format format
      * }
      */
-    public static int format(MemorySegment struct) {
-        return struct.get(format$LAYOUT, format$OFFSET);
-    }
+    public static int format(MemorySegment struct) { return struct.get(format$LAYOUT, format$OFFSET); }
 
     /**
      * Setter for field:
@@ -183,9 +163,7 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() {
-        return wait_obj$LAYOUT;
-    }
+    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -195,9 +173,7 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() {
-        return wait_obj$OFFSET;
-    }
+    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
 
     /**
      * Getter for field:
@@ -205,9 +181,7 @@ public class fi_cq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) {
-        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
-    }
+    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
 
     /**
      * Setter for field:
@@ -227,9 +201,7 @@ public class fi_cq_attr {
      * int signaling_vector
      * }
      */
-    public static final OfInt signaling_vector$layout() {
-        return signaling_vector$LAYOUT;
-    }
+    public static final OfInt signaling_vector$layout() { return signaling_vector$LAYOUT; }
 
     private static final long signaling_vector$OFFSET = $LAYOUT.byteOffset(groupElement("signaling_vector"));
 
@@ -239,9 +211,7 @@ public class fi_cq_attr {
      * int signaling_vector
      * }
      */
-    public static final long signaling_vector$offset() {
-        return signaling_vector$OFFSET;
-    }
+    public static final long signaling_vector$offset() { return signaling_vector$OFFSET; }
 
     /**
      * Getter for field:
@@ -271,9 +241,7 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static final OfInt wait_cond$layout() {
-        return wait_cond$LAYOUT;
-    }
+    public static final OfInt wait_cond$layout() { return wait_cond$LAYOUT; }
 
     private static final long wait_cond$OFFSET = $LAYOUT.byteOffset(groupElement("wait_cond"));
 
@@ -283,9 +251,7 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static final long wait_cond$offset() {
-        return wait_cond$OFFSET;
-    }
+    public static final long wait_cond$offset() { return wait_cond$OFFSET; }
 
     /**
      * Getter for field:
@@ -293,9 +259,7 @@ public class fi_cq_attr {
      * enum fi_cq_wait_cond wait_cond
      * }
      */
-    public static int wait_cond(MemorySegment struct) {
-        return struct.get(wait_cond$LAYOUT, wait_cond$OFFSET);
-    }
+    public static int wait_cond(MemorySegment struct) { return struct.get(wait_cond$LAYOUT, wait_cond$OFFSET); }
 
     /**
      * Setter for field:
@@ -315,9 +279,7 @@ public class fi_cq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() {
-        return wait_set$LAYOUT;
-    }
+    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -327,9 +289,7 @@ public class fi_cq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() {
-        return wait_set$OFFSET;
-    }
+    public static final long wait_set$offset() { return wait_set$OFFSET; }
 
     /**
      * Getter for field:
@@ -362,16 +322,12 @@ public class fi_cq_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_cq_data_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
@@ -48,9 +46,7 @@ public class fi_cq_data_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() {
-        return op_context$LAYOUT;
-    }
+    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -60,9 +56,7 @@ public class fi_cq_data_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() {
-        return op_context$OFFSET;
-    }
+    public static final long op_context$offset() { return op_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -92,9 +86,7 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -104,9 +96,7 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +104,7 @@ public class fi_cq_data_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +124,7 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -148,9 +134,7 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -158,9 +142,7 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -168,9 +150,7 @@ public class fi_cq_data_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
@@ -180,9 +160,7 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() {
-        return buf$LAYOUT;
-    }
+    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -192,9 +170,7 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() {
-        return buf$OFFSET;
-    }
+    public static final long buf$offset() { return buf$OFFSET; }
 
     /**
      * Getter for field:
@@ -202,9 +178,7 @@ public class fi_cq_data_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) {
-        return struct.get(buf$LAYOUT, buf$OFFSET);
-    }
+    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
 
     /**
      * Setter for field:
@@ -224,9 +198,7 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -236,9 +208,7 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -246,9 +216,7 @@ public class fi_cq_data_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,16 +239,12 @@ public class fi_cq_data_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

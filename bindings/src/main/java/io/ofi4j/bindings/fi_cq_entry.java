@@ -31,9 +31,7 @@ public class fi_cq_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
@@ -43,9 +41,7 @@ public class fi_cq_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() {
-        return op_context$LAYOUT;
-    }
+    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -55,9 +51,7 @@ public class fi_cq_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() {
-        return op_context$OFFSET;
-    }
+    public static final long op_context$offset() { return op_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -90,16 +84,12 @@ public class fi_cq_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -46,9 +46,7 @@ public class fi_cq_err_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
@@ -58,9 +56,7 @@ public class fi_cq_err_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() {
-        return op_context$LAYOUT;
-    }
+    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -70,9 +66,7 @@ public class fi_cq_err_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() {
-        return op_context$OFFSET;
-    }
+    public static final long op_context$offset() { return op_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -102,9 +96,7 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -114,9 +106,7 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -124,9 +114,7 @@ public class fi_cq_err_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -146,9 +134,7 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -158,9 +144,7 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -168,9 +152,7 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -178,9 +160,7 @@ public class fi_cq_err_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
@@ -190,9 +170,7 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() {
-        return buf$LAYOUT;
-    }
+    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -202,9 +180,7 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() {
-        return buf$OFFSET;
-    }
+    public static final long buf$offset() { return buf$OFFSET; }
 
     /**
      * Getter for field:
@@ -212,9 +188,7 @@ public class fi_cq_err_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) {
-        return struct.get(buf$LAYOUT, buf$OFFSET);
-    }
+    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
 
     /**
      * Setter for field:
@@ -234,9 +208,7 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -246,9 +218,7 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -256,9 +226,7 @@ public class fi_cq_err_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -278,9 +246,7 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() {
-        return tag$LAYOUT;
-    }
+    public static final OfLong tag$layout() { return tag$LAYOUT; }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -290,9 +256,7 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() {
-        return tag$OFFSET;
-    }
+    public static final long tag$offset() { return tag$OFFSET; }
 
     /**
      * Getter for field:
@@ -300,9 +264,7 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) {
-        return struct.get(tag$LAYOUT, tag$OFFSET);
-    }
+    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
 
     /**
      * Setter for field:
@@ -310,9 +272,7 @@ public class fi_cq_err_entry {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) {
-        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
-    }
+    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
 
     private static final OfLong olen$LAYOUT = (OfLong) $LAYOUT.select(groupElement("olen"));
 
@@ -322,9 +282,7 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static final OfLong olen$layout() {
-        return olen$LAYOUT;
-    }
+    public static final OfLong olen$layout() { return olen$LAYOUT; }
 
     private static final long olen$OFFSET = $LAYOUT.byteOffset(groupElement("olen"));
 
@@ -334,9 +292,7 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static final long olen$offset() {
-        return olen$OFFSET;
-    }
+    public static final long olen$offset() { return olen$OFFSET; }
 
     /**
      * Getter for field:
@@ -344,9 +300,7 @@ public class fi_cq_err_entry {
      * size_t olen
      * }
      */
-    public static long olen(MemorySegment struct) {
-        return struct.get(olen$LAYOUT, olen$OFFSET);
-    }
+    public static long olen(MemorySegment struct) { return struct.get(olen$LAYOUT, olen$OFFSET); }
 
     /**
      * Setter for field:
@@ -366,9 +320,7 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static final OfInt err$layout() {
-        return err$LAYOUT;
-    }
+    public static final OfInt err$layout() { return err$LAYOUT; }
 
     private static final long err$OFFSET = $LAYOUT.byteOffset(groupElement("err"));
 
@@ -378,9 +330,7 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static final long err$offset() {
-        return err$OFFSET;
-    }
+    public static final long err$offset() { return err$OFFSET; }
 
     /**
      * Getter for field:
@@ -388,9 +338,7 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static int err(MemorySegment struct) {
-        return struct.get(err$LAYOUT, err$OFFSET);
-    }
+    public static int err(MemorySegment struct) { return struct.get(err$LAYOUT, err$OFFSET); }
 
     /**
      * Setter for field:
@@ -398,9 +346,7 @@ public class fi_cq_err_entry {
      * int err
      * }
      */
-    public static void err(MemorySegment struct, int fieldValue) {
-        struct.set(err$LAYOUT, err$OFFSET, fieldValue);
-    }
+    public static void err(MemorySegment struct, int fieldValue) { struct.set(err$LAYOUT, err$OFFSET, fieldValue); }
 
     private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
 
@@ -410,9 +356,7 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static final OfInt prov_errno$layout() {
-        return prov_errno$LAYOUT;
-    }
+    public static final OfInt prov_errno$layout() { return prov_errno$LAYOUT; }
 
     private static final long prov_errno$OFFSET = $LAYOUT.byteOffset(groupElement("prov_errno"));
 
@@ -422,9 +366,7 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static final long prov_errno$offset() {
-        return prov_errno$OFFSET;
-    }
+    public static final long prov_errno$offset() { return prov_errno$OFFSET; }
 
     /**
      * Getter for field:
@@ -432,9 +374,7 @@ public class fi_cq_err_entry {
      * int prov_errno
      * }
      */
-    public static int prov_errno(MemorySegment struct) {
-        return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET);
-    }
+    public static int prov_errno(MemorySegment struct) { return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET); }
 
     /**
      * Setter for field:
@@ -454,9 +394,7 @@ public class fi_cq_err_entry {
      * void *err_data
      * }
      */
-    public static final AddressLayout err_data$layout() {
-        return err_data$LAYOUT;
-    }
+    public static final AddressLayout err_data$layout() { return err_data$LAYOUT; }
 
     private static final long err_data$OFFSET = $LAYOUT.byteOffset(groupElement("err_data"));
 
@@ -466,9 +404,7 @@ public class fi_cq_err_entry {
      * void *err_data
      * }
      */
-    public static final long err_data$offset() {
-        return err_data$OFFSET;
-    }
+    public static final long err_data$offset() { return err_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -498,9 +434,7 @@ public class fi_cq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final OfLong err_data_size$layout() {
-        return err_data_size$LAYOUT;
-    }
+    public static final OfLong err_data_size$layout() { return err_data_size$LAYOUT; }
 
     private static final long err_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("err_data_size"));
 
@@ -510,9 +444,7 @@ public class fi_cq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final long err_data_size$offset() {
-        return err_data_size$OFFSET;
-    }
+    public static final long err_data_size$offset() { return err_data_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -542,9 +474,7 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static final OfLong src_addr$layout() {
-        return src_addr$LAYOUT;
-    }
+    public static final OfLong src_addr$layout() { return src_addr$LAYOUT; }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -554,9 +484,7 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static final long src_addr$offset() {
-        return src_addr$OFFSET;
-    }
+    public static final long src_addr$offset() { return src_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -564,9 +492,7 @@ public class fi_cq_err_entry {
      * fi_addr_t src_addr
      * }
      */
-    public static long src_addr(MemorySegment struct) {
-        return struct.get(src_addr$LAYOUT, src_addr$OFFSET);
-    }
+    public static long src_addr(MemorySegment struct) { return struct.get(src_addr$LAYOUT, src_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -589,16 +515,12 @@ public class fi_cq_err_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fi_cq_msg_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
@@ -45,9 +43,7 @@ public class fi_cq_msg_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() {
-        return op_context$LAYOUT;
-    }
+    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -57,9 +53,7 @@ public class fi_cq_msg_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() {
-        return op_context$OFFSET;
-    }
+    public static final long op_context$offset() { return op_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -89,9 +83,7 @@ public class fi_cq_msg_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -101,9 +93,7 @@ public class fi_cq_msg_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +101,7 @@ public class fi_cq_msg_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +121,7 @@ public class fi_cq_msg_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -145,9 +131,7 @@ public class fi_cq_msg_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +139,7 @@ public class fi_cq_msg_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -165,9 +147,7 @@ public class fi_cq_msg_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -180,16 +160,12 @@ public class fi_cq_msg_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

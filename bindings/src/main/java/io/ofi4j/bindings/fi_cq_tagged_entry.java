@@ -37,9 +37,7 @@ public class fi_cq_tagged_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout op_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("op_context"));
 
@@ -49,9 +47,7 @@ public class fi_cq_tagged_entry {
      * void *op_context
      * }
      */
-    public static final AddressLayout op_context$layout() {
-        return op_context$LAYOUT;
-    }
+    public static final AddressLayout op_context$layout() { return op_context$LAYOUT; }
 
     private static final long op_context$OFFSET = $LAYOUT.byteOffset(groupElement("op_context"));
 
@@ -61,9 +57,7 @@ public class fi_cq_tagged_entry {
      * void *op_context
      * }
      */
-    public static final long op_context$offset() {
-        return op_context$OFFSET;
-    }
+    public static final long op_context$offset() { return op_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -93,9 +87,7 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -105,9 +97,7 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -115,9 +105,7 @@ public class fi_cq_tagged_entry {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -137,9 +125,7 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -149,9 +135,7 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -159,9 +143,7 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -169,9 +151,7 @@ public class fi_cq_tagged_entry {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     private static final AddressLayout buf$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("buf"));
 
@@ -181,9 +161,7 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static final AddressLayout buf$layout() {
-        return buf$LAYOUT;
-    }
+    public static final AddressLayout buf$layout() { return buf$LAYOUT; }
 
     private static final long buf$OFFSET = $LAYOUT.byteOffset(groupElement("buf"));
 
@@ -193,9 +171,7 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static final long buf$offset() {
-        return buf$OFFSET;
-    }
+    public static final long buf$offset() { return buf$OFFSET; }
 
     /**
      * Getter for field:
@@ -203,9 +179,7 @@ public class fi_cq_tagged_entry {
      * void *buf
      * }
      */
-    public static MemorySegment buf(MemorySegment struct) {
-        return struct.get(buf$LAYOUT, buf$OFFSET);
-    }
+    public static MemorySegment buf(MemorySegment struct) { return struct.get(buf$LAYOUT, buf$OFFSET); }
 
     /**
      * Setter for field:
@@ -225,9 +199,7 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -237,9 +209,7 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -247,9 +217,7 @@ public class fi_cq_tagged_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -269,9 +237,7 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() {
-        return tag$LAYOUT;
-    }
+    public static final OfLong tag$layout() { return tag$LAYOUT; }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -281,9 +247,7 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() {
-        return tag$OFFSET;
-    }
+    public static final long tag$offset() { return tag$OFFSET; }
 
     /**
      * Getter for field:
@@ -291,9 +255,7 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) {
-        return struct.get(tag$LAYOUT, tag$OFFSET);
-    }
+    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
 
     /**
      * Setter for field:
@@ -301,9 +263,7 @@ public class fi_cq_tagged_entry {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) {
-        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
-    }
+    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -316,16 +276,12 @@ public class fi_cq_tagged_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -46,9 +46,7 @@ public class fi_deferred_work {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout context$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("context"));
 
@@ -58,9 +56,7 @@ public class fi_deferred_work {
      * struct fi_context2 context
      * }
      */
-    public static final GroupLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final GroupLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -70,9 +66,7 @@ public class fi_deferred_work {
      * struct fi_context2 context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -102,9 +96,7 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static final OfLong threshold$layout() {
-        return threshold$LAYOUT;
-    }
+    public static final OfLong threshold$layout() { return threshold$LAYOUT; }
 
     private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -114,9 +106,7 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static final long threshold$offset() {
-        return threshold$OFFSET;
-    }
+    public static final long threshold$offset() { return threshold$OFFSET; }
 
     /**
      * Getter for field:
@@ -124,9 +114,7 @@ public class fi_deferred_work {
      * uint64_t threshold
      * }
      */
-    public static long threshold(MemorySegment struct) {
-        return struct.get(threshold$LAYOUT, threshold$OFFSET);
-    }
+    public static long threshold(MemorySegment struct) { return struct.get(threshold$LAYOUT, threshold$OFFSET); }
 
     /**
      * Setter for field:
@@ -147,9 +135,7 @@ public class fi_deferred_work {
      * struct fid_cntr *triggering_cntr
      * }
      */
-    public static final AddressLayout triggering_cntr$layout() {
-        return triggering_cntr$LAYOUT;
-    }
+    public static final AddressLayout triggering_cntr$layout() { return triggering_cntr$LAYOUT; }
 
     private static final long triggering_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("triggering_cntr"));
 
@@ -159,9 +145,7 @@ public class fi_deferred_work {
      * struct fid_cntr *triggering_cntr
      * }
      */
-    public static final long triggering_cntr$offset() {
-        return triggering_cntr$OFFSET;
-    }
+    public static final long triggering_cntr$offset() { return triggering_cntr$OFFSET; }
 
     /**
      * Getter for field:
@@ -192,9 +176,7 @@ public class fi_deferred_work {
      * struct fid_cntr *completion_cntr
      * }
      */
-    public static final AddressLayout completion_cntr$layout() {
-        return completion_cntr$LAYOUT;
-    }
+    public static final AddressLayout completion_cntr$layout() { return completion_cntr$LAYOUT; }
 
     private static final long completion_cntr$OFFSET = $LAYOUT.byteOffset(groupElement("completion_cntr"));
 
@@ -204,9 +186,7 @@ public class fi_deferred_work {
      * struct fid_cntr *completion_cntr
      * }
      */
-    public static final long completion_cntr$offset() {
-        return completion_cntr$OFFSET;
-    }
+    public static final long completion_cntr$offset() { return completion_cntr$OFFSET; }
 
     /**
      * Getter for field:
@@ -236,9 +216,7 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static final OfInt op_type$layout() {
-        return op_type$LAYOUT;
-    }
+    public static final OfInt op_type$layout() { return op_type$LAYOUT; }
 
     private static final long op_type$OFFSET = $LAYOUT.byteOffset(groupElement("op_type"));
 
@@ -248,9 +226,7 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static final long op_type$offset() {
-        return op_type$OFFSET;
-    }
+    public static final long op_type$offset() { return op_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -258,9 +234,7 @@ public class fi_deferred_work {
      * enum fi_op_type op_type
      * }
      */
-    public static int op_type(MemorySegment struct) {
-        return struct.get(op_type$LAYOUT, op_type$OFFSET);
-    }
+    public static int op_type(MemorySegment struct) { return struct.get(op_type$LAYOUT, op_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -300,9 +274,7 @@ public class fi_deferred_work {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final AddressLayout msg$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg"));
 
@@ -312,9 +284,7 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static final AddressLayout msg$layout() {
-            return msg$LAYOUT;
-        }
+        public static final AddressLayout msg$layout() { return msg$LAYOUT; }
 
         private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -324,9 +294,7 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static final long msg$offset() {
-            return msg$OFFSET;
-        }
+        public static final long msg$offset() { return msg$OFFSET; }
 
         /**
          * Getter for field:
@@ -334,9 +302,7 @@ public class fi_deferred_work {
          * struct fi_op_msg *msg
          * }
          */
-        public static MemorySegment msg(MemorySegment union) {
-            return union.get(msg$LAYOUT, msg$OFFSET);
-        }
+        public static MemorySegment msg(MemorySegment union) { return union.get(msg$LAYOUT, msg$OFFSET); }
 
         /**
          * Setter for field:
@@ -356,9 +322,7 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static final AddressLayout tagged$layout() {
-            return tagged$LAYOUT;
-        }
+        public static final AddressLayout tagged$layout() { return tagged$LAYOUT; }
 
         private static final long tagged$OFFSET = $LAYOUT.byteOffset(groupElement("tagged"));
 
@@ -368,9 +332,7 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static final long tagged$offset() {
-            return tagged$OFFSET;
-        }
+        public static final long tagged$offset() { return tagged$OFFSET; }
 
         /**
          * Getter for field:
@@ -378,9 +340,7 @@ public class fi_deferred_work {
          * struct fi_op_tagged *tagged
          * }
          */
-        public static MemorySegment tagged(MemorySegment union) {
-            return union.get(tagged$LAYOUT, tagged$OFFSET);
-        }
+        public static MemorySegment tagged(MemorySegment union) { return union.get(tagged$LAYOUT, tagged$OFFSET); }
 
         /**
          * Setter for field:
@@ -400,9 +360,7 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static final AddressLayout rma$layout() {
-            return rma$LAYOUT;
-        }
+        public static final AddressLayout rma$layout() { return rma$LAYOUT; }
 
         private static final long rma$OFFSET = $LAYOUT.byteOffset(groupElement("rma"));
 
@@ -412,9 +370,7 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static final long rma$offset() {
-            return rma$OFFSET;
-        }
+        public static final long rma$offset() { return rma$OFFSET; }
 
         /**
          * Getter for field:
@@ -422,9 +378,7 @@ public class fi_deferred_work {
          * struct fi_op_rma *rma
          * }
          */
-        public static MemorySegment rma(MemorySegment union) {
-            return union.get(rma$LAYOUT, rma$OFFSET);
-        }
+        public static MemorySegment rma(MemorySegment union) { return union.get(rma$LAYOUT, rma$OFFSET); }
 
         /**
          * Setter for field:
@@ -444,9 +398,7 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static final AddressLayout atomic$layout() {
-            return atomic$LAYOUT;
-        }
+        public static final AddressLayout atomic$layout() { return atomic$LAYOUT; }
 
         private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -456,9 +408,7 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static final long atomic$offset() {
-            return atomic$OFFSET;
-        }
+        public static final long atomic$offset() { return atomic$OFFSET; }
 
         /**
          * Getter for field:
@@ -466,9 +416,7 @@ public class fi_deferred_work {
          * struct fi_op_atomic *atomic
          * }
          */
-        public static MemorySegment atomic(MemorySegment union) {
-            return union.get(atomic$LAYOUT, atomic$OFFSET);
-        }
+        public static MemorySegment atomic(MemorySegment union) { return union.get(atomic$LAYOUT, atomic$OFFSET); }
 
         /**
          * Setter for field:
@@ -489,9 +437,7 @@ public class fi_deferred_work {
          * struct fi_op_fetch_atomic *fetch_atomic
          * }
          */
-        public static final AddressLayout fetch_atomic$layout() {
-            return fetch_atomic$LAYOUT;
-        }
+        public static final AddressLayout fetch_atomic$layout() { return fetch_atomic$LAYOUT; }
 
         private static final long fetch_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("fetch_atomic"));
 
@@ -501,9 +447,7 @@ public class fi_deferred_work {
          * struct fi_op_fetch_atomic *fetch_atomic
          * }
          */
-        public static final long fetch_atomic$offset() {
-            return fetch_atomic$OFFSET;
-        }
+        public static final long fetch_atomic$offset() { return fetch_atomic$OFFSET; }
 
         /**
          * Getter for field:
@@ -534,9 +478,7 @@ public class fi_deferred_work {
          * struct fi_op_compare_atomic *compare_atomic
          * }
          */
-        public static final AddressLayout compare_atomic$layout() {
-            return compare_atomic$LAYOUT;
-        }
+        public static final AddressLayout compare_atomic$layout() { return compare_atomic$LAYOUT; }
 
         private static final long compare_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("compare_atomic"));
 
@@ -546,9 +488,7 @@ public class fi_deferred_work {
          * struct fi_op_compare_atomic *compare_atomic
          * }
          */
-        public static final long compare_atomic$offset() {
-            return compare_atomic$OFFSET;
-        }
+        public static final long compare_atomic$offset() { return compare_atomic$OFFSET; }
 
         /**
          * Getter for field:
@@ -578,9 +518,7 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static final AddressLayout cntr$layout() {
-            return cntr$LAYOUT;
-        }
+        public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
 
         private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -590,9 +528,7 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static final long cntr$offset() {
-            return cntr$OFFSET;
-        }
+        public static final long cntr$offset() { return cntr$OFFSET; }
 
         /**
          * Getter for field:
@@ -600,9 +536,7 @@ public class fi_deferred_work {
          * struct fi_op_cntr *cntr
          * }
          */
-        public static MemorySegment cntr(MemorySegment union) {
-            return union.get(cntr$LAYOUT, cntr$OFFSET);
-        }
+        public static MemorySegment cntr(MemorySegment union) { return union.get(cntr$LAYOUT, cntr$OFFSET); }
 
         /**
          * Setter for field:
@@ -625,16 +559,12 @@ public class fi_deferred_work {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -678,9 +608,7 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static final GroupLayout op$layout() {
-        return op$LAYOUT;
-    }
+    public static final GroupLayout op$layout() { return op$LAYOUT; }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -698,9 +626,7 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static final long op$offset() {
-        return op$OFFSET;
-    }
+    public static final long op$offset() { return op$OFFSET; }
 
     /**
      * Getter for field:
@@ -716,9 +642,7 @@ public class fi_deferred_work {
      * } op
      * }
      */
-    public static MemorySegment op(MemorySegment struct) {
-        return struct.asSlice(op$OFFSET, op$LAYOUT.byteSize());
-    }
+    public static MemorySegment op(MemorySegment struct) { return struct.asSlice(op$OFFSET, op$LAYOUT.byteSize()); }
 
     /**
      * Setter for field:
@@ -749,16 +673,12 @@ public class fi_deferred_work {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

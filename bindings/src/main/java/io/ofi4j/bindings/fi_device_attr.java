@@ -39,9 +39,7 @@ public class fi_device_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
@@ -51,9 +49,7 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -63,9 +59,7 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_device_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_device_attr {
      * char *device_id
      * }
      */
-    public static final AddressLayout device_id$layout() {
-        return device_id$LAYOUT;
-    }
+    public static final AddressLayout device_id$layout() { return device_id$LAYOUT; }
 
     private static final long device_id$OFFSET = $LAYOUT.byteOffset(groupElement("device_id"));
 
@@ -107,9 +97,7 @@ public class fi_device_attr {
      * char *device_id
      * }
      */
-    public static final long device_id$offset() {
-        return device_id$OFFSET;
-    }
+    public static final long device_id$offset() { return device_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -140,9 +128,7 @@ public class fi_device_attr {
      * char *device_version
      * }
      */
-    public static final AddressLayout device_version$layout() {
-        return device_version$LAYOUT;
-    }
+    public static final AddressLayout device_version$layout() { return device_version$LAYOUT; }
 
     private static final long device_version$OFFSET = $LAYOUT.byteOffset(groupElement("device_version"));
 
@@ -152,9 +138,7 @@ public class fi_device_attr {
      * char *device_version
      * }
      */
-    public static final long device_version$offset() {
-        return device_version$OFFSET;
-    }
+    public static final long device_version$offset() { return device_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -184,9 +168,7 @@ public class fi_device_attr {
      * char *vendor_id
      * }
      */
-    public static final AddressLayout vendor_id$layout() {
-        return vendor_id$LAYOUT;
-    }
+    public static final AddressLayout vendor_id$layout() { return vendor_id$LAYOUT; }
 
     private static final long vendor_id$OFFSET = $LAYOUT.byteOffset(groupElement("vendor_id"));
 
@@ -196,9 +178,7 @@ public class fi_device_attr {
      * char *vendor_id
      * }
      */
-    public static final long vendor_id$offset() {
-        return vendor_id$OFFSET;
-    }
+    public static final long vendor_id$offset() { return vendor_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -228,9 +208,7 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static final AddressLayout driver$layout() {
-        return driver$LAYOUT;
-    }
+    public static final AddressLayout driver$layout() { return driver$LAYOUT; }
 
     private static final long driver$OFFSET = $LAYOUT.byteOffset(groupElement("driver"));
 
@@ -240,9 +218,7 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static final long driver$offset() {
-        return driver$OFFSET;
-    }
+    public static final long driver$offset() { return driver$OFFSET; }
 
     /**
      * Getter for field:
@@ -250,9 +226,7 @@ public class fi_device_attr {
      * char *driver
      * }
      */
-    public static MemorySegment driver(MemorySegment struct) {
-        return struct.get(driver$LAYOUT, driver$OFFSET);
-    }
+    public static MemorySegment driver(MemorySegment struct) { return struct.get(driver$LAYOUT, driver$OFFSET); }
 
     /**
      * Setter for field:
@@ -272,9 +246,7 @@ public class fi_device_attr {
      * char *firmware
      * }
      */
-    public static final AddressLayout firmware$layout() {
-        return firmware$LAYOUT;
-    }
+    public static final AddressLayout firmware$layout() { return firmware$LAYOUT; }
 
     private static final long firmware$OFFSET = $LAYOUT.byteOffset(groupElement("firmware"));
 
@@ -284,9 +256,7 @@ public class fi_device_attr {
      * char *firmware
      * }
      */
-    public static final long firmware$offset() {
-        return firmware$OFFSET;
-    }
+    public static final long firmware$offset() { return firmware$OFFSET; }
 
     /**
      * Getter for field:
@@ -319,16 +289,12 @@ public class fi_device_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

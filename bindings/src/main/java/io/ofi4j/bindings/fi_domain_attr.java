@@ -78,9 +78,7 @@ public class fi_domain_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout domain$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("domain"));
 
@@ -90,9 +88,7 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static final AddressLayout domain$layout() {
-        return domain$LAYOUT;
-    }
+    public static final AddressLayout domain$layout() { return domain$LAYOUT; }
 
     private static final long domain$OFFSET = $LAYOUT.byteOffset(groupElement("domain"));
 
@@ -102,9 +98,7 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static final long domain$offset() {
-        return domain$OFFSET;
-    }
+    public static final long domain$offset() { return domain$OFFSET; }
 
     /**
      * Getter for field:
@@ -112,9 +106,7 @@ public class fi_domain_attr {
      * struct fid_domain *domain
      * }
      */
-    public static MemorySegment domain(MemorySegment struct) {
-        return struct.get(domain$LAYOUT, domain$OFFSET);
-    }
+    public static MemorySegment domain(MemorySegment struct) { return struct.get(domain$LAYOUT, domain$OFFSET); }
 
     /**
      * Setter for field:
@@ -134,9 +126,7 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -146,9 +136,7 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -156,9 +144,7 @@ public class fi_domain_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -178,9 +164,7 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static final OfInt threading$layout() {
-        return threading$LAYOUT;
-    }
+    public static final OfInt threading$layout() { return threading$LAYOUT; }
 
     private static final long threading$OFFSET = $LAYOUT.byteOffset(groupElement("threading"));
 
@@ -190,9 +174,7 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static final long threading$offset() {
-        return threading$OFFSET;
-    }
+    public static final long threading$offset() { return threading$OFFSET; }
 
     /**
      * Getter for field:
@@ -200,9 +182,7 @@ public class fi_domain_attr {
      * enum fi_threading threading
      * }
      */
-    public static int threading(MemorySegment struct) {
-        return struct.get(threading$LAYOUT, threading$OFFSET);
-    }
+    public static int threading(MemorySegment struct) { return struct.get(threading$LAYOUT, threading$OFFSET); }
 
     /**
      * Setter for field:
@@ -222,9 +202,7 @@ public class fi_domain_attr {
      * enum fi_progress control_progress
      * }
      */
-    public static final OfInt control_progress$layout() {
-        return control_progress$LAYOUT;
-    }
+    public static final OfInt control_progress$layout() { return control_progress$LAYOUT; }
 
     private static final long control_progress$OFFSET = $LAYOUT.byteOffset(groupElement("control_progress"));
 
@@ -234,9 +212,7 @@ public class fi_domain_attr {
      * enum fi_progress control_progress
      * }
      */
-    public static final long control_progress$offset() {
-        return control_progress$OFFSET;
-    }
+    public static final long control_progress$offset() { return control_progress$OFFSET; }
 
     /**
      * Getter for field:
@@ -267,9 +243,7 @@ public class fi_domain_attr {
      * enum fi_progress data_progress
      * }
      */
-    public static final OfInt data_progress$layout() {
-        return data_progress$LAYOUT;
-    }
+    public static final OfInt data_progress$layout() { return data_progress$LAYOUT; }
 
     private static final long data_progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
             groupElement("data_progress"));
@@ -280,9 +254,7 @@ public class fi_domain_attr {
      * enum fi_progress data_progress
      * }
      */
-    public static final long data_progress$offset() {
-        return data_progress$OFFSET;
-    }
+    public static final long data_progress$offset() { return data_progress$OFFSET; }
 
     /**
      * Getter for field:
@@ -313,9 +285,7 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static final OfInt progress$layout() {
-        return progress$LAYOUT;
-    }
+    public static final OfInt progress$layout() { return progress$LAYOUT; }
 
     private static final long progress$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$431:2"),
             groupElement("progress"));
@@ -326,9 +296,7 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static final long progress$offset() {
-        return progress$OFFSET;
-    }
+    public static final long progress$offset() { return progress$OFFSET; }
 
     /**
      * Getter for field:
@@ -336,9 +304,7 @@ public class fi_domain_attr {
      * enum fi_progress progress
      * }
      */
-    public static int progress(MemorySegment struct) {
-        return struct.get(progress$LAYOUT, progress$OFFSET);
-    }
+    public static int progress(MemorySegment struct) { return struct.get(progress$LAYOUT, progress$OFFSET); }
 
     /**
      * Setter for field:
@@ -358,9 +324,7 @@ public class fi_domain_attr {
      * enum fi_resource_mgmt resource_mgmt
      * }
      */
-    public static final OfInt resource_mgmt$layout() {
-        return resource_mgmt$LAYOUT;
-    }
+    public static final OfInt resource_mgmt$layout() { return resource_mgmt$LAYOUT; }
 
     private static final long resource_mgmt$OFFSET = $LAYOUT.byteOffset(groupElement("resource_mgmt"));
 
@@ -370,9 +334,7 @@ public class fi_domain_attr {
      * enum fi_resource_mgmt resource_mgmt
      * }
      */
-    public static final long resource_mgmt$offset() {
-        return resource_mgmt$OFFSET;
-    }
+    public static final long resource_mgmt$offset() { return resource_mgmt$OFFSET; }
 
     /**
      * Getter for field:
@@ -402,9 +364,7 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static final OfInt av_type$layout() {
-        return av_type$LAYOUT;
-    }
+    public static final OfInt av_type$layout() { return av_type$LAYOUT; }
 
     private static final long av_type$OFFSET = $LAYOUT.byteOffset(groupElement("av_type"));
 
@@ -414,9 +374,7 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static final long av_type$offset() {
-        return av_type$OFFSET;
-    }
+    public static final long av_type$offset() { return av_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -424,9 +382,7 @@ public class fi_domain_attr {
      * enum fi_av_type av_type
      * }
      */
-    public static int av_type(MemorySegment struct) {
-        return struct.get(av_type$LAYOUT, av_type$OFFSET);
-    }
+    public static int av_type(MemorySegment struct) { return struct.get(av_type$LAYOUT, av_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -446,9 +402,7 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static final OfInt mr_mode$layout() {
-        return mr_mode$LAYOUT;
-    }
+    public static final OfInt mr_mode$layout() { return mr_mode$LAYOUT; }
 
     private static final long mr_mode$OFFSET = $LAYOUT.byteOffset(groupElement("mr_mode"));
 
@@ -458,9 +412,7 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static final long mr_mode$offset() {
-        return mr_mode$OFFSET;
-    }
+    public static final long mr_mode$offset() { return mr_mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -468,9 +420,7 @@ public class fi_domain_attr {
      * int mr_mode
      * }
      */
-    public static int mr_mode(MemorySegment struct) {
-        return struct.get(mr_mode$LAYOUT, mr_mode$OFFSET);
-    }
+    public static int mr_mode(MemorySegment struct) { return struct.get(mr_mode$LAYOUT, mr_mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -490,9 +440,7 @@ public class fi_domain_attr {
      * size_t mr_key_size
      * }
      */
-    public static final OfLong mr_key_size$layout() {
-        return mr_key_size$LAYOUT;
-    }
+    public static final OfLong mr_key_size$layout() { return mr_key_size$LAYOUT; }
 
     private static final long mr_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("mr_key_size"));
 
@@ -502,9 +450,7 @@ public class fi_domain_attr {
      * size_t mr_key_size
      * }
      */
-    public static final long mr_key_size$offset() {
-        return mr_key_size$OFFSET;
-    }
+    public static final long mr_key_size$offset() { return mr_key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -534,9 +480,7 @@ public class fi_domain_attr {
      * size_t cq_data_size
      * }
      */
-    public static final OfLong cq_data_size$layout() {
-        return cq_data_size$LAYOUT;
-    }
+    public static final OfLong cq_data_size$layout() { return cq_data_size$LAYOUT; }
 
     private static final long cq_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("cq_data_size"));
 
@@ -546,9 +490,7 @@ public class fi_domain_attr {
      * size_t cq_data_size
      * }
      */
-    public static final long cq_data_size$offset() {
-        return cq_data_size$OFFSET;
-    }
+    public static final long cq_data_size$offset() { return cq_data_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -578,9 +520,7 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static final OfLong cq_cnt$layout() {
-        return cq_cnt$LAYOUT;
-    }
+    public static final OfLong cq_cnt$layout() { return cq_cnt$LAYOUT; }
 
     private static final long cq_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("cq_cnt"));
 
@@ -590,9 +530,7 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static final long cq_cnt$offset() {
-        return cq_cnt$OFFSET;
-    }
+    public static final long cq_cnt$offset() { return cq_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -600,9 +538,7 @@ public class fi_domain_attr {
      * size_t cq_cnt
      * }
      */
-    public static long cq_cnt(MemorySegment struct) {
-        return struct.get(cq_cnt$LAYOUT, cq_cnt$OFFSET);
-    }
+    public static long cq_cnt(MemorySegment struct) { return struct.get(cq_cnt$LAYOUT, cq_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -622,9 +558,7 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static final OfLong ep_cnt$layout() {
-        return ep_cnt$LAYOUT;
-    }
+    public static final OfLong ep_cnt$layout() { return ep_cnt$LAYOUT; }
 
     private static final long ep_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("ep_cnt"));
 
@@ -634,9 +568,7 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static final long ep_cnt$offset() {
-        return ep_cnt$OFFSET;
-    }
+    public static final long ep_cnt$offset() { return ep_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -644,9 +576,7 @@ public class fi_domain_attr {
      * size_t ep_cnt
      * }
      */
-    public static long ep_cnt(MemorySegment struct) {
-        return struct.get(ep_cnt$LAYOUT, ep_cnt$OFFSET);
-    }
+    public static long ep_cnt(MemorySegment struct) { return struct.get(ep_cnt$LAYOUT, ep_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -666,9 +596,7 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final OfLong tx_ctx_cnt$layout() {
-        return tx_ctx_cnt$LAYOUT;
-    }
+    public static final OfLong tx_ctx_cnt$layout() { return tx_ctx_cnt$LAYOUT; }
 
     private static final long tx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx_cnt"));
 
@@ -678,9 +606,7 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final long tx_ctx_cnt$offset() {
-        return tx_ctx_cnt$OFFSET;
-    }
+    public static final long tx_ctx_cnt$offset() { return tx_ctx_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -688,9 +614,7 @@ public class fi_domain_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static long tx_ctx_cnt(MemorySegment struct) {
-        return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET);
-    }
+    public static long tx_ctx_cnt(MemorySegment struct) { return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -710,9 +634,7 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final OfLong rx_ctx_cnt$layout() {
-        return rx_ctx_cnt$LAYOUT;
-    }
+    public static final OfLong rx_ctx_cnt$layout() { return rx_ctx_cnt$LAYOUT; }
 
     private static final long rx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_cnt"));
 
@@ -722,9 +644,7 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final long rx_ctx_cnt$offset() {
-        return rx_ctx_cnt$OFFSET;
-    }
+    public static final long rx_ctx_cnt$offset() { return rx_ctx_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -732,9 +652,7 @@ public class fi_domain_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static long rx_ctx_cnt(MemorySegment struct) {
-        return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET);
-    }
+    public static long rx_ctx_cnt(MemorySegment struct) { return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -754,9 +672,7 @@ public class fi_domain_attr {
      * size_t max_ep_tx_ctx
      * }
      */
-    public static final OfLong max_ep_tx_ctx$layout() {
-        return max_ep_tx_ctx$LAYOUT;
-    }
+    public static final OfLong max_ep_tx_ctx$layout() { return max_ep_tx_ctx$LAYOUT; }
 
     private static final long max_ep_tx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_tx_ctx"));
 
@@ -766,9 +682,7 @@ public class fi_domain_attr {
      * size_t max_ep_tx_ctx
      * }
      */
-    public static final long max_ep_tx_ctx$offset() {
-        return max_ep_tx_ctx$OFFSET;
-    }
+    public static final long max_ep_tx_ctx$offset() { return max_ep_tx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -798,9 +712,7 @@ public class fi_domain_attr {
      * size_t max_ep_rx_ctx
      * }
      */
-    public static final OfLong max_ep_rx_ctx$layout() {
-        return max_ep_rx_ctx$LAYOUT;
-    }
+    public static final OfLong max_ep_rx_ctx$layout() { return max_ep_rx_ctx$LAYOUT; }
 
     private static final long max_ep_rx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_rx_ctx"));
 
@@ -810,9 +722,7 @@ public class fi_domain_attr {
      * size_t max_ep_rx_ctx
      * }
      */
-    public static final long max_ep_rx_ctx$offset() {
-        return max_ep_rx_ctx$OFFSET;
-    }
+    public static final long max_ep_rx_ctx$offset() { return max_ep_rx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -842,9 +752,7 @@ public class fi_domain_attr {
      * size_t max_ep_stx_ctx
      * }
      */
-    public static final OfLong max_ep_stx_ctx$layout() {
-        return max_ep_stx_ctx$LAYOUT;
-    }
+    public static final OfLong max_ep_stx_ctx$layout() { return max_ep_stx_ctx$LAYOUT; }
 
     private static final long max_ep_stx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_stx_ctx"));
 
@@ -854,9 +762,7 @@ public class fi_domain_attr {
      * size_t max_ep_stx_ctx
      * }
      */
-    public static final long max_ep_stx_ctx$offset() {
-        return max_ep_stx_ctx$OFFSET;
-    }
+    public static final long max_ep_stx_ctx$offset() { return max_ep_stx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -886,9 +792,7 @@ public class fi_domain_attr {
      * size_t max_ep_srx_ctx
      * }
      */
-    public static final OfLong max_ep_srx_ctx$layout() {
-        return max_ep_srx_ctx$LAYOUT;
-    }
+    public static final OfLong max_ep_srx_ctx$layout() { return max_ep_srx_ctx$LAYOUT; }
 
     private static final long max_ep_srx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_srx_ctx"));
 
@@ -898,9 +802,7 @@ public class fi_domain_attr {
      * size_t max_ep_srx_ctx
      * }
      */
-    public static final long max_ep_srx_ctx$offset() {
-        return max_ep_srx_ctx$OFFSET;
-    }
+    public static final long max_ep_srx_ctx$offset() { return max_ep_srx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -930,9 +832,7 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static final OfLong cntr_cnt$layout() {
-        return cntr_cnt$LAYOUT;
-    }
+    public static final OfLong cntr_cnt$layout() { return cntr_cnt$LAYOUT; }
 
     private static final long cntr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("cntr_cnt"));
 
@@ -942,9 +842,7 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static final long cntr_cnt$offset() {
-        return cntr_cnt$OFFSET;
-    }
+    public static final long cntr_cnt$offset() { return cntr_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -952,9 +850,7 @@ public class fi_domain_attr {
      * size_t cntr_cnt
      * }
      */
-    public static long cntr_cnt(MemorySegment struct) {
-        return struct.get(cntr_cnt$LAYOUT, cntr_cnt$OFFSET);
-    }
+    public static long cntr_cnt(MemorySegment struct) { return struct.get(cntr_cnt$LAYOUT, cntr_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -974,9 +870,7 @@ public class fi_domain_attr {
      * size_t mr_iov_limit
      * }
      */
-    public static final OfLong mr_iov_limit$layout() {
-        return mr_iov_limit$LAYOUT;
-    }
+    public static final OfLong mr_iov_limit$layout() { return mr_iov_limit$LAYOUT; }
 
     private static final long mr_iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("mr_iov_limit"));
 
@@ -986,9 +880,7 @@ public class fi_domain_attr {
      * size_t mr_iov_limit
      * }
      */
-    public static final long mr_iov_limit$offset() {
-        return mr_iov_limit$OFFSET;
-    }
+    public static final long mr_iov_limit$offset() { return mr_iov_limit$OFFSET; }
 
     /**
      * Getter for field:
@@ -1018,9 +910,7 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() {
-        return caps$LAYOUT;
-    }
+    public static final OfLong caps$layout() { return caps$LAYOUT; }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -1030,9 +920,7 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() {
-        return caps$OFFSET;
-    }
+    public static final long caps$offset() { return caps$OFFSET; }
 
     /**
      * Getter for field:
@@ -1040,9 +928,7 @@ public class fi_domain_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) {
-        return struct.get(caps$LAYOUT, caps$OFFSET);
-    }
+    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
 
     /**
      * Setter for field:
@@ -1062,9 +948,7 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() {
-        return mode$LAYOUT;
-    }
+    public static final OfLong mode$layout() { return mode$LAYOUT; }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -1074,9 +958,7 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() {
-        return mode$OFFSET;
-    }
+    public static final long mode$offset() { return mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -1084,9 +966,7 @@ public class fi_domain_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) {
-        return struct.get(mode$LAYOUT, mode$OFFSET);
-    }
+    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -1106,9 +986,7 @@ public class fi_domain_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() {
-        return auth_key$LAYOUT;
-    }
+    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -1118,9 +996,7 @@ public class fi_domain_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() {
-        return auth_key$OFFSET;
-    }
+    public static final long auth_key$offset() { return auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -1150,9 +1026,7 @@ public class fi_domain_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() {
-        return auth_key_size$LAYOUT;
-    }
+    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -1162,9 +1036,7 @@ public class fi_domain_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() {
-        return auth_key_size$OFFSET;
-    }
+    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -1194,9 +1066,7 @@ public class fi_domain_attr {
      * size_t max_err_data
      * }
      */
-    public static final OfLong max_err_data$layout() {
-        return max_err_data$LAYOUT;
-    }
+    public static final OfLong max_err_data$layout() { return max_err_data$LAYOUT; }
 
     private static final long max_err_data$OFFSET = $LAYOUT.byteOffset(groupElement("max_err_data"));
 
@@ -1206,9 +1076,7 @@ public class fi_domain_attr {
      * size_t max_err_data
      * }
      */
-    public static final long max_err_data$offset() {
-        return max_err_data$OFFSET;
-    }
+    public static final long max_err_data$offset() { return max_err_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -1238,9 +1106,7 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static final OfLong mr_cnt$layout() {
-        return mr_cnt$LAYOUT;
-    }
+    public static final OfLong mr_cnt$layout() { return mr_cnt$LAYOUT; }
 
     private static final long mr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("mr_cnt"));
 
@@ -1250,9 +1116,7 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static final long mr_cnt$offset() {
-        return mr_cnt$OFFSET;
-    }
+    public static final long mr_cnt$offset() { return mr_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -1260,9 +1124,7 @@ public class fi_domain_attr {
      * size_t mr_cnt
      * }
      */
-    public static long mr_cnt(MemorySegment struct) {
-        return struct.get(mr_cnt$LAYOUT, mr_cnt$OFFSET);
-    }
+    public static long mr_cnt(MemorySegment struct) { return struct.get(mr_cnt$LAYOUT, mr_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -1282,9 +1144,7 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static final OfInt tclass$layout() {
-        return tclass$LAYOUT;
-    }
+    public static final OfInt tclass$layout() { return tclass$LAYOUT; }
 
     private static final long tclass$OFFSET = $LAYOUT.byteOffset(groupElement("tclass"));
 
@@ -1294,9 +1154,7 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static final long tclass$offset() {
-        return tclass$OFFSET;
-    }
+    public static final long tclass$offset() { return tclass$OFFSET; }
 
     /**
      * Getter for field:
@@ -1304,9 +1162,7 @@ public class fi_domain_attr {
      * uint32_t tclass
      * }
      */
-    public static int tclass(MemorySegment struct) {
-        return struct.get(tclass$LAYOUT, tclass$OFFSET);
-    }
+    public static int tclass(MemorySegment struct) { return struct.get(tclass$LAYOUT, tclass$OFFSET); }
 
     /**
      * Setter for field:
@@ -1326,9 +1182,7 @@ public class fi_domain_attr {
      * size_t max_ep_auth_key
      * }
      */
-    public static final OfLong max_ep_auth_key$layout() {
-        return max_ep_auth_key$LAYOUT;
-    }
+    public static final OfLong max_ep_auth_key$layout() { return max_ep_auth_key$LAYOUT; }
 
     private static final long max_ep_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("max_ep_auth_key"));
 
@@ -1338,9 +1192,7 @@ public class fi_domain_attr {
      * size_t max_ep_auth_key
      * }
      */
-    public static final long max_ep_auth_key$offset() {
-        return max_ep_auth_key$OFFSET;
-    }
+    public static final long max_ep_auth_key$offset() { return max_ep_auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -1370,9 +1222,7 @@ public class fi_domain_attr {
      * uint32_t max_group_id
      * }
      */
-    public static final OfInt max_group_id$layout() {
-        return max_group_id$LAYOUT;
-    }
+    public static final OfInt max_group_id$layout() { return max_group_id$LAYOUT; }
 
     private static final long max_group_id$OFFSET = $LAYOUT.byteOffset(groupElement("max_group_id"));
 
@@ -1382,9 +1232,7 @@ public class fi_domain_attr {
      * uint32_t max_group_id
      * }
      */
-    public static final long max_group_id$offset() {
-        return max_group_id$OFFSET;
-    }
+    public static final long max_group_id$offset() { return max_group_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -1417,16 +1265,12 @@ public class fi_domain_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_efa_mr_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfShort ic_id_validity$LAYOUT = (OfShort) $LAYOUT.select(groupElement("ic_id_validity"));
 
@@ -48,9 +46,7 @@ public class fi_efa_mr_attr {
      * uint16_t ic_id_validity
      * }
      */
-    public static final OfShort ic_id_validity$layout() {
-        return ic_id_validity$LAYOUT;
-    }
+    public static final OfShort ic_id_validity$layout() { return ic_id_validity$LAYOUT; }
 
     private static final long ic_id_validity$OFFSET = $LAYOUT.byteOffset(groupElement("ic_id_validity"));
 
@@ -60,9 +56,7 @@ public class fi_efa_mr_attr {
      * uint16_t ic_id_validity
      * }
      */
-    public static final long ic_id_validity$offset() {
-        return ic_id_validity$OFFSET;
-    }
+    public static final long ic_id_validity$offset() { return ic_id_validity$OFFSET; }
 
     /**
      * Getter for field:
@@ -92,9 +86,7 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static final OfShort recv_ic_id$layout() {
-        return recv_ic_id$LAYOUT;
-    }
+    public static final OfShort recv_ic_id$layout() { return recv_ic_id$LAYOUT; }
 
     private static final long recv_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("recv_ic_id"));
 
@@ -104,9 +96,7 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static final long recv_ic_id$offset() {
-        return recv_ic_id$OFFSET;
-    }
+    public static final long recv_ic_id$offset() { return recv_ic_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +104,7 @@ public class fi_efa_mr_attr {
      * uint16_t recv_ic_id
      * }
      */
-    public static short recv_ic_id(MemorySegment struct) {
-        return struct.get(recv_ic_id$LAYOUT, recv_ic_id$OFFSET);
-    }
+    public static short recv_ic_id(MemorySegment struct) { return struct.get(recv_ic_id$LAYOUT, recv_ic_id$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +124,7 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_read_ic_id
      * }
      */
-    public static final OfShort rdma_read_ic_id$layout() {
-        return rdma_read_ic_id$LAYOUT;
-    }
+    public static final OfShort rdma_read_ic_id$layout() { return rdma_read_ic_id$LAYOUT; }
 
     private static final long rdma_read_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("rdma_read_ic_id"));
 
@@ -148,9 +134,7 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_read_ic_id
      * }
      */
-    public static final long rdma_read_ic_id$offset() {
-        return rdma_read_ic_id$OFFSET;
-    }
+    public static final long rdma_read_ic_id$offset() { return rdma_read_ic_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +164,7 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_recv_ic_id
      * }
      */
-    public static final OfShort rdma_recv_ic_id$layout() {
-        return rdma_recv_ic_id$LAYOUT;
-    }
+    public static final OfShort rdma_recv_ic_id$layout() { return rdma_recv_ic_id$LAYOUT; }
 
     private static final long rdma_recv_ic_id$OFFSET = $LAYOUT.byteOffset(groupElement("rdma_recv_ic_id"));
 
@@ -192,9 +174,7 @@ public class fi_efa_mr_attr {
      * uint16_t rdma_recv_ic_id
      * }
      */
-    public static final long rdma_recv_ic_id$offset() {
-        return rdma_recv_ic_id$OFFSET;
-    }
+    public static final long rdma_recv_ic_id$offset() { return rdma_recv_ic_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -227,16 +207,12 @@ public class fi_efa_mr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -31,9 +31,7 @@ public class fi_efa_ops_domain {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     /**
      * {@snippet lang=c :
@@ -59,9 +57,7 @@ public class fi_efa_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_mr.Function.class, "apply", $DESC);
 
@@ -95,9 +91,7 @@ public class fi_efa_ops_domain {
      * int (*query_mr)(struct fid_mr *, struct fi_efa_mr_attr *)
      * }
      */
-    public static final AddressLayout query_mr$layout() {
-        return query_mr$LAYOUT;
-    }
+    public static final AddressLayout query_mr$layout() { return query_mr$LAYOUT; }
 
     private static final long query_mr$OFFSET = $LAYOUT.byteOffset(groupElement("query_mr"));
 
@@ -107,9 +101,7 @@ public class fi_efa_ops_domain {
      * int (*query_mr)(struct fid_mr *, struct fi_efa_mr_attr *)
      * }
      */
-    public static final long query_mr$offset() {
-        return query_mr$OFFSET;
-    }
+    public static final long query_mr$offset() { return query_mr$OFFSET; }
 
     /**
      * Getter for field:
@@ -142,16 +134,12 @@ public class fi_efa_ops_domain {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -50,9 +50,7 @@ public class fi_ep_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("type"));
 
@@ -62,9 +60,7 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static final OfInt type$layout() {
-        return type$LAYOUT;
-    }
+    public static final OfInt type$layout() { return type$LAYOUT; }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -74,9 +70,7 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static final long type$offset() {
-        return type$OFFSET;
-    }
+    public static final long type$offset() { return type$OFFSET; }
 
     /**
      * Getter for field:
@@ -84,9 +78,7 @@ public class fi_ep_attr {
      * enum fi_ep_type type
      * }
      */
-    public static int type(MemorySegment struct) {
-        return struct.get(type$LAYOUT, type$OFFSET);
-    }
+    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
 
     /**
      * Setter for field:
@@ -106,9 +98,7 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static final OfInt protocol$layout() {
-        return protocol$LAYOUT;
-    }
+    public static final OfInt protocol$layout() { return protocol$LAYOUT; }
 
     private static final long protocol$OFFSET = $LAYOUT.byteOffset(groupElement("protocol"));
 
@@ -118,9 +108,7 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static final long protocol$offset() {
-        return protocol$OFFSET;
-    }
+    public static final long protocol$offset() { return protocol$OFFSET; }
 
     /**
      * Getter for field:
@@ -128,9 +116,7 @@ public class fi_ep_attr {
      * uint32_t protocol
      * }
      */
-    public static int protocol(MemorySegment struct) {
-        return struct.get(protocol$LAYOUT, protocol$OFFSET);
-    }
+    public static int protocol(MemorySegment struct) { return struct.get(protocol$LAYOUT, protocol$OFFSET); }
 
     /**
      * Setter for field:
@@ -150,9 +136,7 @@ public class fi_ep_attr {
      * uint32_t protocol_version
      * }
      */
-    public static final OfInt protocol_version$layout() {
-        return protocol_version$LAYOUT;
-    }
+    public static final OfInt protocol_version$layout() { return protocol_version$LAYOUT; }
 
     private static final long protocol_version$OFFSET = $LAYOUT.byteOffset(groupElement("protocol_version"));
 
@@ -162,9 +146,7 @@ public class fi_ep_attr {
      * uint32_t protocol_version
      * }
      */
-    public static final long protocol_version$offset() {
-        return protocol_version$OFFSET;
-    }
+    public static final long protocol_version$offset() { return protocol_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -194,9 +176,7 @@ public class fi_ep_attr {
      * size_t max_msg_size
      * }
      */
-    public static final OfLong max_msg_size$layout() {
-        return max_msg_size$LAYOUT;
-    }
+    public static final OfLong max_msg_size$layout() { return max_msg_size$LAYOUT; }
 
     private static final long max_msg_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_msg_size"));
 
@@ -206,9 +186,7 @@ public class fi_ep_attr {
      * size_t max_msg_size
      * }
      */
-    public static final long max_msg_size$offset() {
-        return max_msg_size$OFFSET;
-    }
+    public static final long max_msg_size$offset() { return max_msg_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -238,9 +216,7 @@ public class fi_ep_attr {
      * size_t msg_prefix_size
      * }
      */
-    public static final OfLong msg_prefix_size$layout() {
-        return msg_prefix_size$LAYOUT;
-    }
+    public static final OfLong msg_prefix_size$layout() { return msg_prefix_size$LAYOUT; }
 
     private static final long msg_prefix_size$OFFSET = $LAYOUT.byteOffset(groupElement("msg_prefix_size"));
 
@@ -250,9 +226,7 @@ public class fi_ep_attr {
      * size_t msg_prefix_size
      * }
      */
-    public static final long msg_prefix_size$offset() {
-        return msg_prefix_size$OFFSET;
-    }
+    public static final long msg_prefix_size$offset() { return msg_prefix_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -282,9 +256,7 @@ public class fi_ep_attr {
      * size_t max_order_raw_size
      * }
      */
-    public static final OfLong max_order_raw_size$layout() {
-        return max_order_raw_size$LAYOUT;
-    }
+    public static final OfLong max_order_raw_size$layout() { return max_order_raw_size$LAYOUT; }
 
     private static final long max_order_raw_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_raw_size"));
 
@@ -294,9 +266,7 @@ public class fi_ep_attr {
      * size_t max_order_raw_size
      * }
      */
-    public static final long max_order_raw_size$offset() {
-        return max_order_raw_size$OFFSET;
-    }
+    public static final long max_order_raw_size$offset() { return max_order_raw_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -326,9 +296,7 @@ public class fi_ep_attr {
      * size_t max_order_war_size
      * }
      */
-    public static final OfLong max_order_war_size$layout() {
-        return max_order_war_size$LAYOUT;
-    }
+    public static final OfLong max_order_war_size$layout() { return max_order_war_size$LAYOUT; }
 
     private static final long max_order_war_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_war_size"));
 
@@ -338,9 +306,7 @@ public class fi_ep_attr {
      * size_t max_order_war_size
      * }
      */
-    public static final long max_order_war_size$offset() {
-        return max_order_war_size$OFFSET;
-    }
+    public static final long max_order_war_size$offset() { return max_order_war_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -370,9 +336,7 @@ public class fi_ep_attr {
      * size_t max_order_waw_size
      * }
      */
-    public static final OfLong max_order_waw_size$layout() {
-        return max_order_waw_size$LAYOUT;
-    }
+    public static final OfLong max_order_waw_size$layout() { return max_order_waw_size$LAYOUT; }
 
     private static final long max_order_waw_size$OFFSET = $LAYOUT.byteOffset(groupElement("max_order_waw_size"));
 
@@ -382,9 +346,7 @@ public class fi_ep_attr {
      * size_t max_order_waw_size
      * }
      */
-    public static final long max_order_waw_size$offset() {
-        return max_order_waw_size$OFFSET;
-    }
+    public static final long max_order_waw_size$offset() { return max_order_waw_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -414,9 +376,7 @@ public class fi_ep_attr {
      * uint64_t mem_tag_format
      * }
      */
-    public static final OfLong mem_tag_format$layout() {
-        return mem_tag_format$LAYOUT;
-    }
+    public static final OfLong mem_tag_format$layout() { return mem_tag_format$LAYOUT; }
 
     private static final long mem_tag_format$OFFSET = $LAYOUT.byteOffset(groupElement("mem_tag_format"));
 
@@ -426,9 +386,7 @@ public class fi_ep_attr {
      * uint64_t mem_tag_format
      * }
      */
-    public static final long mem_tag_format$offset() {
-        return mem_tag_format$OFFSET;
-    }
+    public static final long mem_tag_format$offset() { return mem_tag_format$OFFSET; }
 
     /**
      * Getter for field:
@@ -458,9 +416,7 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final OfLong tx_ctx_cnt$layout() {
-        return tx_ctx_cnt$LAYOUT;
-    }
+    public static final OfLong tx_ctx_cnt$layout() { return tx_ctx_cnt$LAYOUT; }
 
     private static final long tx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx_cnt"));
 
@@ -470,9 +426,7 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static final long tx_ctx_cnt$offset() {
-        return tx_ctx_cnt$OFFSET;
-    }
+    public static final long tx_ctx_cnt$offset() { return tx_ctx_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -480,9 +434,7 @@ public class fi_ep_attr {
      * size_t tx_ctx_cnt
      * }
      */
-    public static long tx_ctx_cnt(MemorySegment struct) {
-        return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET);
-    }
+    public static long tx_ctx_cnt(MemorySegment struct) { return struct.get(tx_ctx_cnt$LAYOUT, tx_ctx_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -502,9 +454,7 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final OfLong rx_ctx_cnt$layout() {
-        return rx_ctx_cnt$LAYOUT;
-    }
+    public static final OfLong rx_ctx_cnt$layout() { return rx_ctx_cnt$LAYOUT; }
 
     private static final long rx_ctx_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx_cnt"));
 
@@ -514,9 +464,7 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static final long rx_ctx_cnt$offset() {
-        return rx_ctx_cnt$OFFSET;
-    }
+    public static final long rx_ctx_cnt$offset() { return rx_ctx_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -524,9 +472,7 @@ public class fi_ep_attr {
      * size_t rx_ctx_cnt
      * }
      */
-    public static long rx_ctx_cnt(MemorySegment struct) {
-        return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET);
-    }
+    public static long rx_ctx_cnt(MemorySegment struct) { return struct.get(rx_ctx_cnt$LAYOUT, rx_ctx_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -546,9 +492,7 @@ public class fi_ep_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() {
-        return auth_key_size$LAYOUT;
-    }
+    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -558,9 +502,7 @@ public class fi_ep_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() {
-        return auth_key_size$OFFSET;
-    }
+    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -590,9 +532,7 @@ public class fi_ep_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() {
-        return auth_key$LAYOUT;
-    }
+    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -602,9 +542,7 @@ public class fi_ep_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() {
-        return auth_key$OFFSET;
-    }
+    public static final long auth_key$offset() { return auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -637,16 +575,12 @@ public class fi_ep_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -37,9 +37,7 @@ public class fi_eq_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -49,9 +47,7 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -61,9 +57,7 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -71,9 +65,7 @@ public class fi_eq_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -93,9 +85,7 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -105,9 +95,7 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -115,9 +103,7 @@ public class fi_eq_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -137,9 +123,7 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final OfInt wait_obj$layout() {
-        return wait_obj$LAYOUT;
-    }
+    public static final OfInt wait_obj$layout() { return wait_obj$LAYOUT; }
 
     private static final long wait_obj$OFFSET = $LAYOUT.byteOffset(groupElement("wait_obj"));
 
@@ -149,9 +133,7 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static final long wait_obj$offset() {
-        return wait_obj$OFFSET;
-    }
+    public static final long wait_obj$offset() { return wait_obj$OFFSET; }
 
     /**
      * Getter for field:
@@ -159,9 +141,7 @@ public class fi_eq_attr {
      * enum fi_wait_obj wait_obj
      * }
      */
-    public static int wait_obj(MemorySegment struct) {
-        return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET);
-    }
+    public static int wait_obj(MemorySegment struct) { return struct.get(wait_obj$LAYOUT, wait_obj$OFFSET); }
 
     /**
      * Setter for field:
@@ -181,9 +161,7 @@ public class fi_eq_attr {
      * int signaling_vector
      * }
      */
-    public static final OfInt signaling_vector$layout() {
-        return signaling_vector$LAYOUT;
-    }
+    public static final OfInt signaling_vector$layout() { return signaling_vector$LAYOUT; }
 
     private static final long signaling_vector$OFFSET = $LAYOUT.byteOffset(groupElement("signaling_vector"));
 
@@ -193,9 +171,7 @@ public class fi_eq_attr {
      * int signaling_vector
      * }
      */
-    public static final long signaling_vector$offset() {
-        return signaling_vector$OFFSET;
-    }
+    public static final long signaling_vector$offset() { return signaling_vector$OFFSET; }
 
     /**
      * Getter for field:
@@ -225,9 +201,7 @@ public class fi_eq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final AddressLayout wait_set$layout() {
-        return wait_set$LAYOUT;
-    }
+    public static final AddressLayout wait_set$layout() { return wait_set$LAYOUT; }
 
     private static final long wait_set$OFFSET = $LAYOUT.byteOffset(groupElement("wait_set"));
 
@@ -237,9 +211,7 @@ public class fi_eq_attr {
      * struct fid_wait *wait_set
      * }
      */
-    public static final long wait_set$offset() {
-        return wait_set$OFFSET;
-    }
+    public static final long wait_set$offset() { return wait_set$OFFSET; }
 
     /**
      * Getter for field:
@@ -272,16 +244,12 @@ public class fi_eq_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -34,9 +34,7 @@ public class fi_eq_cm_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -46,9 +44,7 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static final AddressLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final AddressLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -58,9 +54,7 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -68,9 +62,7 @@ public class fi_eq_cm_entry {
      * fid_t fid
      * }
      */
-    public static MemorySegment fid(MemorySegment struct) {
-        return struct.get(fid$LAYOUT, fid$OFFSET);
-    }
+    public static MemorySegment fid(MemorySegment struct) { return struct.get(fid$LAYOUT, fid$OFFSET); }
 
     /**
      * Setter for field:
@@ -90,9 +82,7 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static final AddressLayout info$layout() {
-        return info$LAYOUT;
-    }
+    public static final AddressLayout info$layout() { return info$LAYOUT; }
 
     private static final long info$OFFSET = $LAYOUT.byteOffset(groupElement("info"));
 
@@ -102,9 +92,7 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static final long info$offset() {
-        return info$OFFSET;
-    }
+    public static final long info$offset() { return info$OFFSET; }
 
     /**
      * Getter for field:
@@ -112,9 +100,7 @@ public class fi_eq_cm_entry {
      * struct fi_info *info
      * }
      */
-    public static MemorySegment info(MemorySegment struct) {
-        return struct.get(info$LAYOUT, info$OFFSET);
-    }
+    public static MemorySegment info(MemorySegment struct) { return struct.get(info$LAYOUT, info$OFFSET); }
 
     /**
      * Setter for field:
@@ -134,9 +120,7 @@ public class fi_eq_cm_entry {
      * uint8_t data[]
      * }
      */
-    public static final SequenceLayout data$layout() {
-        return data$LAYOUT;
-    }
+    public static final SequenceLayout data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -146,9 +130,7 @@ public class fi_eq_cm_entry {
      * uint8_t data[]
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -181,16 +163,12 @@ public class fi_eq_cm_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fi_eq_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -45,9 +43,7 @@ public class fi_eq_entry {
      * fid_t fid
      * }
      */
-    public static final AddressLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final AddressLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -57,9 +53,7 @@ public class fi_eq_entry {
      * fid_t fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_eq_entry {
      * fid_t fid
      * }
      */
-    public static MemorySegment fid(MemorySegment struct) {
-        return struct.get(fid$LAYOUT, fid$OFFSET);
-    }
+    public static MemorySegment fid(MemorySegment struct) { return struct.get(fid$LAYOUT, fid$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_eq_entry {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -101,9 +91,7 @@ public class fi_eq_entry {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_eq_entry {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +119,7 @@ public class fi_eq_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -145,9 +129,7 @@ public class fi_eq_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +137,7 @@ public class fi_eq_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +160,12 @@ public class fi_eq_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

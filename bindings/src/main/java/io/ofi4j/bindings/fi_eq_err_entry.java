@@ -39,9 +39,7 @@ public class fi_eq_err_entry {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout fid$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -51,9 +49,7 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static final AddressLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final AddressLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -63,9 +59,7 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_eq_err_entry {
      * fid_t fid
      * }
      */
-    public static MemorySegment fid(MemorySegment struct) {
-        return struct.get(fid$LAYOUT, fid$OFFSET);
-    }
+    public static MemorySegment fid(MemorySegment struct) { return struct.get(fid$LAYOUT, fid$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -107,9 +97,7 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -117,9 +105,7 @@ public class fi_eq_err_entry {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -139,9 +125,7 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -151,9 +135,7 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -161,9 +143,7 @@ public class fi_eq_err_entry {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -183,9 +163,7 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static final OfInt err$layout() {
-        return err$LAYOUT;
-    }
+    public static final OfInt err$layout() { return err$LAYOUT; }
 
     private static final long err$OFFSET = $LAYOUT.byteOffset(groupElement("err"));
 
@@ -195,9 +173,7 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static final long err$offset() {
-        return err$OFFSET;
-    }
+    public static final long err$offset() { return err$OFFSET; }
 
     /**
      * Getter for field:
@@ -205,9 +181,7 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static int err(MemorySegment struct) {
-        return struct.get(err$LAYOUT, err$OFFSET);
-    }
+    public static int err(MemorySegment struct) { return struct.get(err$LAYOUT, err$OFFSET); }
 
     /**
      * Setter for field:
@@ -215,9 +189,7 @@ public class fi_eq_err_entry {
      * int err
      * }
      */
-    public static void err(MemorySegment struct, int fieldValue) {
-        struct.set(err$LAYOUT, err$OFFSET, fieldValue);
-    }
+    public static void err(MemorySegment struct, int fieldValue) { struct.set(err$LAYOUT, err$OFFSET, fieldValue); }
 
     private static final OfInt prov_errno$LAYOUT = (OfInt) $LAYOUT.select(groupElement("prov_errno"));
 
@@ -227,9 +199,7 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static final OfInt prov_errno$layout() {
-        return prov_errno$LAYOUT;
-    }
+    public static final OfInt prov_errno$layout() { return prov_errno$LAYOUT; }
 
     private static final long prov_errno$OFFSET = $LAYOUT.byteOffset(groupElement("prov_errno"));
 
@@ -239,9 +209,7 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static final long prov_errno$offset() {
-        return prov_errno$OFFSET;
-    }
+    public static final long prov_errno$offset() { return prov_errno$OFFSET; }
 
     /**
      * Getter for field:
@@ -249,9 +217,7 @@ public class fi_eq_err_entry {
      * int prov_errno
      * }
      */
-    public static int prov_errno(MemorySegment struct) {
-        return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET);
-    }
+    public static int prov_errno(MemorySegment struct) { return struct.get(prov_errno$LAYOUT, prov_errno$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,9 +237,7 @@ public class fi_eq_err_entry {
      * void *err_data
      * }
      */
-    public static final AddressLayout err_data$layout() {
-        return err_data$LAYOUT;
-    }
+    public static final AddressLayout err_data$layout() { return err_data$LAYOUT; }
 
     private static final long err_data$OFFSET = $LAYOUT.byteOffset(groupElement("err_data"));
 
@@ -283,9 +247,7 @@ public class fi_eq_err_entry {
      * void *err_data
      * }
      */
-    public static final long err_data$offset() {
-        return err_data$OFFSET;
-    }
+    public static final long err_data$offset() { return err_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -315,9 +277,7 @@ public class fi_eq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final OfLong err_data_size$layout() {
-        return err_data_size$LAYOUT;
-    }
+    public static final OfLong err_data_size$layout() { return err_data_size$LAYOUT; }
 
     private static final long err_data_size$OFFSET = $LAYOUT.byteOffset(groupElement("err_data_size"));
 
@@ -327,9 +287,7 @@ public class fi_eq_err_entry {
      * size_t err_data_size
      * }
      */
-    public static final long err_data_size$offset() {
-        return err_data_size$OFFSET;
-    }
+    public static final long err_data_size$offset() { return err_data_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -362,16 +320,12 @@ public class fi_eq_err_entry {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_fabric_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout fabric$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("fabric"));
 
@@ -48,9 +46,7 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static final AddressLayout fabric$layout() {
-        return fabric$LAYOUT;
-    }
+    public static final AddressLayout fabric$layout() { return fabric$LAYOUT; }
 
     private static final long fabric$OFFSET = $LAYOUT.byteOffset(groupElement("fabric"));
 
@@ -60,9 +56,7 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static final long fabric$offset() {
-        return fabric$OFFSET;
-    }
+    public static final long fabric$offset() { return fabric$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_fabric_attr {
      * struct fid_fabric *fabric
      * }
      */
-    public static MemorySegment fabric(MemorySegment struct) {
-        return struct.get(fabric$LAYOUT, fabric$OFFSET);
-    }
+    public static MemorySegment fabric(MemorySegment struct) { return struct.get(fabric$LAYOUT, fabric$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -104,9 +94,7 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +102,7 @@ public class fi_fabric_attr {
      * char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +122,7 @@ public class fi_fabric_attr {
      * char *prov_name
      * }
      */
-    public static final AddressLayout prov_name$layout() {
-        return prov_name$LAYOUT;
-    }
+    public static final AddressLayout prov_name$layout() { return prov_name$LAYOUT; }
 
     private static final long prov_name$OFFSET = $LAYOUT.byteOffset(groupElement("prov_name"));
 
@@ -148,9 +132,7 @@ public class fi_fabric_attr {
      * char *prov_name
      * }
      */
-    public static final long prov_name$offset() {
-        return prov_name$OFFSET;
-    }
+    public static final long prov_name$offset() { return prov_name$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +162,7 @@ public class fi_fabric_attr {
      * uint32_t prov_version
      * }
      */
-    public static final OfInt prov_version$layout() {
-        return prov_version$LAYOUT;
-    }
+    public static final OfInt prov_version$layout() { return prov_version$LAYOUT; }
 
     private static final long prov_version$OFFSET = $LAYOUT.byteOffset(groupElement("prov_version"));
 
@@ -192,9 +172,7 @@ public class fi_fabric_attr {
      * uint32_t prov_version
      * }
      */
-    public static final long prov_version$offset() {
-        return prov_version$OFFSET;
-    }
+    public static final long prov_version$offset() { return prov_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -224,9 +202,7 @@ public class fi_fabric_attr {
      * uint32_t api_version
      * }
      */
-    public static final OfInt api_version$layout() {
-        return api_version$LAYOUT;
-    }
+    public static final OfInt api_version$layout() { return api_version$LAYOUT; }
 
     private static final long api_version$OFFSET = $LAYOUT.byteOffset(groupElement("api_version"));
 
@@ -236,9 +212,7 @@ public class fi_fabric_attr {
      * uint32_t api_version
      * }
      */
-    public static final long api_version$offset() {
-        return api_version$OFFSET;
-    }
+    public static final long api_version$offset() { return api_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -271,16 +245,12 @@ public class fi_fabric_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -32,9 +32,7 @@ public class fi_fid_var {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt name$LAYOUT = (OfInt) $LAYOUT.select(groupElement("name"));
 
@@ -44,9 +42,7 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static final OfInt name$layout() {
-        return name$LAYOUT;
-    }
+    public static final OfInt name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -56,9 +52,7 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -66,9 +60,7 @@ public class fi_fid_var {
      * int name
      * }
      */
-    public static int name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static int name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -88,9 +80,7 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static final AddressLayout val$layout() {
-        return val$LAYOUT;
-    }
+    public static final AddressLayout val$layout() { return val$LAYOUT; }
 
     private static final long val$OFFSET = $LAYOUT.byteOffset(groupElement("val"));
 
@@ -100,9 +90,7 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static final long val$offset() {
-        return val$OFFSET;
-    }
+    public static final long val$offset() { return val$OFFSET; }
 
     /**
      * Getter for field:
@@ -110,9 +98,7 @@ public class fi_fid_var {
      * void *val
      * }
      */
-    public static MemorySegment val(MemorySegment struct) {
-        return struct.get(val$LAYOUT, val$OFFSET);
-    }
+    public static MemorySegment val(MemorySegment struct) { return struct.get(val$LAYOUT, val$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,16 +121,12 @@ public class fi_fid_var {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -34,9 +34,7 @@ public class fi_hmem_override_ops {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -46,9 +44,7 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -58,9 +54,7 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -68,9 +62,7 @@ public class fi_hmem_override_ops {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -106,9 +98,7 @@ public class fi_hmem_override_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_from_hmem_iov.Function.class, "apply",
                 $DESC);
@@ -145,9 +135,7 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_from_hmem_iov)(void *, size_t, enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout copy_from_hmem_iov$layout() {
-        return copy_from_hmem_iov$LAYOUT;
-    }
+    public static final AddressLayout copy_from_hmem_iov$layout() { return copy_from_hmem_iov$LAYOUT; }
 
     private static final long copy_from_hmem_iov$OFFSET = $LAYOUT.byteOffset(groupElement("copy_from_hmem_iov"));
 
@@ -157,9 +145,7 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_from_hmem_iov)(void *, size_t, enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t)
      * }
      */
-    public static final long copy_from_hmem_iov$offset() {
-        return copy_from_hmem_iov$OFFSET;
-    }
+    public static final long copy_from_hmem_iov$offset() { return copy_from_hmem_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -206,9 +192,7 @@ public class fi_hmem_override_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(copy_to_hmem_iov.Function.class, "apply",
                 $DESC);
@@ -245,9 +229,7 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_to_hmem_iov)(enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t, const void *, size_t)
      * }
      */
-    public static final AddressLayout copy_to_hmem_iov$layout() {
-        return copy_to_hmem_iov$LAYOUT;
-    }
+    public static final AddressLayout copy_to_hmem_iov$layout() { return copy_to_hmem_iov$LAYOUT; }
 
     private static final long copy_to_hmem_iov$OFFSET = $LAYOUT.byteOffset(groupElement("copy_to_hmem_iov"));
 
@@ -257,9 +239,7 @@ public class fi_hmem_override_ops {
      * ssize_t (*copy_to_hmem_iov)(enum fi_hmem_iface, uint64_t, const struct iovec *, size_t, uint64_t, const void *, size_t)
      * }
      */
-    public static final long copy_to_hmem_iov$offset() {
-        return copy_to_hmem_iov$OFFSET;
-    }
+    public static final long copy_to_hmem_iov$offset() { return copy_to_hmem_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -292,16 +272,12 @@ public class fi_hmem_override_ops {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

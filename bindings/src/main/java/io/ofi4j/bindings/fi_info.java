@@ -51,9 +51,7 @@ public class fi_info {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
 
@@ -63,9 +61,7 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static final AddressLayout next$layout() {
-        return next$LAYOUT;
-    }
+    public static final AddressLayout next$layout() { return next$LAYOUT; }
 
     private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
@@ -75,9 +71,7 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static final long next$offset() {
-        return next$OFFSET;
-    }
+    public static final long next$offset() { return next$OFFSET; }
 
     /**
      * Getter for field:
@@ -85,9 +79,7 @@ public class fi_info {
      * struct fi_info *next
      * }
      */
-    public static MemorySegment next(MemorySegment struct) {
-        return struct.get(next$LAYOUT, next$OFFSET);
-    }
+    public static MemorySegment next(MemorySegment struct) { return struct.get(next$LAYOUT, next$OFFSET); }
 
     /**
      * Setter for field:
@@ -107,9 +99,7 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() {
-        return caps$LAYOUT;
-    }
+    public static final OfLong caps$layout() { return caps$LAYOUT; }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -119,9 +109,7 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() {
-        return caps$OFFSET;
-    }
+    public static final long caps$offset() { return caps$OFFSET; }
 
     /**
      * Getter for field:
@@ -129,9 +117,7 @@ public class fi_info {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) {
-        return struct.get(caps$LAYOUT, caps$OFFSET);
-    }
+    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
 
     /**
      * Setter for field:
@@ -151,9 +137,7 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() {
-        return mode$LAYOUT;
-    }
+    public static final OfLong mode$layout() { return mode$LAYOUT; }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -163,9 +147,7 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() {
-        return mode$OFFSET;
-    }
+    public static final long mode$offset() { return mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -173,9 +155,7 @@ public class fi_info {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) {
-        return struct.get(mode$LAYOUT, mode$OFFSET);
-    }
+    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -195,9 +175,7 @@ public class fi_info {
      * uint32_t addr_format
      * }
      */
-    public static final OfInt addr_format$layout() {
-        return addr_format$LAYOUT;
-    }
+    public static final OfInt addr_format$layout() { return addr_format$LAYOUT; }
 
     private static final long addr_format$OFFSET = $LAYOUT.byteOffset(groupElement("addr_format"));
 
@@ -207,9 +185,7 @@ public class fi_info {
      * uint32_t addr_format
      * }
      */
-    public static final long addr_format$offset() {
-        return addr_format$OFFSET;
-    }
+    public static final long addr_format$offset() { return addr_format$OFFSET; }
 
     /**
      * Getter for field:
@@ -239,9 +215,7 @@ public class fi_info {
      * size_t src_addrlen
      * }
      */
-    public static final OfLong src_addrlen$layout() {
-        return src_addrlen$LAYOUT;
-    }
+    public static final OfLong src_addrlen$layout() { return src_addrlen$LAYOUT; }
 
     private static final long src_addrlen$OFFSET = $LAYOUT.byteOffset(groupElement("src_addrlen"));
 
@@ -251,9 +225,7 @@ public class fi_info {
      * size_t src_addrlen
      * }
      */
-    public static final long src_addrlen$offset() {
-        return src_addrlen$OFFSET;
-    }
+    public static final long src_addrlen$offset() { return src_addrlen$OFFSET; }
 
     /**
      * Getter for field:
@@ -283,9 +255,7 @@ public class fi_info {
      * size_t dest_addrlen
      * }
      */
-    public static final OfLong dest_addrlen$layout() {
-        return dest_addrlen$LAYOUT;
-    }
+    public static final OfLong dest_addrlen$layout() { return dest_addrlen$LAYOUT; }
 
     private static final long dest_addrlen$OFFSET = $LAYOUT.byteOffset(groupElement("dest_addrlen"));
 
@@ -295,9 +265,7 @@ public class fi_info {
      * size_t dest_addrlen
      * }
      */
-    public static final long dest_addrlen$offset() {
-        return dest_addrlen$OFFSET;
-    }
+    public static final long dest_addrlen$offset() { return dest_addrlen$OFFSET; }
 
     /**
      * Getter for field:
@@ -327,9 +295,7 @@ public class fi_info {
      * void *src_addr
      * }
      */
-    public static final AddressLayout src_addr$layout() {
-        return src_addr$LAYOUT;
-    }
+    public static final AddressLayout src_addr$layout() { return src_addr$LAYOUT; }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -339,9 +305,7 @@ public class fi_info {
      * void *src_addr
      * }
      */
-    public static final long src_addr$offset() {
-        return src_addr$OFFSET;
-    }
+    public static final long src_addr$offset() { return src_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -371,9 +335,7 @@ public class fi_info {
      * void *dest_addr
      * }
      */
-    public static final AddressLayout dest_addr$layout() {
-        return dest_addr$LAYOUT;
-    }
+    public static final AddressLayout dest_addr$layout() { return dest_addr$LAYOUT; }
 
     private static final long dest_addr$OFFSET = $LAYOUT.byteOffset(groupElement("dest_addr"));
 
@@ -383,9 +345,7 @@ public class fi_info {
      * void *dest_addr
      * }
      */
-    public static final long dest_addr$offset() {
-        return dest_addr$OFFSET;
-    }
+    public static final long dest_addr$offset() { return dest_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -415,9 +375,7 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static final AddressLayout handle$layout() {
-        return handle$LAYOUT;
-    }
+    public static final AddressLayout handle$layout() { return handle$LAYOUT; }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -427,9 +385,7 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static final long handle$offset() {
-        return handle$OFFSET;
-    }
+    public static final long handle$offset() { return handle$OFFSET; }
 
     /**
      * Getter for field:
@@ -437,9 +393,7 @@ public class fi_info {
      * fid_t handle
      * }
      */
-    public static MemorySegment handle(MemorySegment struct) {
-        return struct.get(handle$LAYOUT, handle$OFFSET);
-    }
+    public static MemorySegment handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
 
     /**
      * Setter for field:
@@ -459,9 +413,7 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static final AddressLayout tx_attr$layout() {
-        return tx_attr$LAYOUT;
-    }
+    public static final AddressLayout tx_attr$layout() { return tx_attr$LAYOUT; }
 
     private static final long tx_attr$OFFSET = $LAYOUT.byteOffset(groupElement("tx_attr"));
 
@@ -471,9 +423,7 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static final long tx_attr$offset() {
-        return tx_attr$OFFSET;
-    }
+    public static final long tx_attr$offset() { return tx_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -481,9 +431,7 @@ public class fi_info {
      * struct fi_tx_attr *tx_attr
      * }
      */
-    public static MemorySegment tx_attr(MemorySegment struct) {
-        return struct.get(tx_attr$LAYOUT, tx_attr$OFFSET);
-    }
+    public static MemorySegment tx_attr(MemorySegment struct) { return struct.get(tx_attr$LAYOUT, tx_attr$OFFSET); }
 
     /**
      * Setter for field:
@@ -503,9 +451,7 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static final AddressLayout rx_attr$layout() {
-        return rx_attr$LAYOUT;
-    }
+    public static final AddressLayout rx_attr$layout() { return rx_attr$LAYOUT; }
 
     private static final long rx_attr$OFFSET = $LAYOUT.byteOffset(groupElement("rx_attr"));
 
@@ -515,9 +461,7 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static final long rx_attr$offset() {
-        return rx_attr$OFFSET;
-    }
+    public static final long rx_attr$offset() { return rx_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -525,9 +469,7 @@ public class fi_info {
      * struct fi_rx_attr *rx_attr
      * }
      */
-    public static MemorySegment rx_attr(MemorySegment struct) {
-        return struct.get(rx_attr$LAYOUT, rx_attr$OFFSET);
-    }
+    public static MemorySegment rx_attr(MemorySegment struct) { return struct.get(rx_attr$LAYOUT, rx_attr$OFFSET); }
 
     /**
      * Setter for field:
@@ -547,9 +489,7 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static final AddressLayout ep_attr$layout() {
-        return ep_attr$LAYOUT;
-    }
+    public static final AddressLayout ep_attr$layout() { return ep_attr$LAYOUT; }
 
     private static final long ep_attr$OFFSET = $LAYOUT.byteOffset(groupElement("ep_attr"));
 
@@ -559,9 +499,7 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static final long ep_attr$offset() {
-        return ep_attr$OFFSET;
-    }
+    public static final long ep_attr$offset() { return ep_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -569,9 +507,7 @@ public class fi_info {
      * struct fi_ep_attr *ep_attr
      * }
      */
-    public static MemorySegment ep_attr(MemorySegment struct) {
-        return struct.get(ep_attr$LAYOUT, ep_attr$OFFSET);
-    }
+    public static MemorySegment ep_attr(MemorySegment struct) { return struct.get(ep_attr$LAYOUT, ep_attr$OFFSET); }
 
     /**
      * Setter for field:
@@ -591,9 +527,7 @@ public class fi_info {
      * struct fi_domain_attr *domain_attr
      * }
      */
-    public static final AddressLayout domain_attr$layout() {
-        return domain_attr$LAYOUT;
-    }
+    public static final AddressLayout domain_attr$layout() { return domain_attr$LAYOUT; }
 
     private static final long domain_attr$OFFSET = $LAYOUT.byteOffset(groupElement("domain_attr"));
 
@@ -603,9 +537,7 @@ public class fi_info {
      * struct fi_domain_attr *domain_attr
      * }
      */
-    public static final long domain_attr$offset() {
-        return domain_attr$OFFSET;
-    }
+    public static final long domain_attr$offset() { return domain_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -635,9 +567,7 @@ public class fi_info {
      * struct fi_fabric_attr *fabric_attr
      * }
      */
-    public static final AddressLayout fabric_attr$layout() {
-        return fabric_attr$LAYOUT;
-    }
+    public static final AddressLayout fabric_attr$layout() { return fabric_attr$LAYOUT; }
 
     private static final long fabric_attr$OFFSET = $LAYOUT.byteOffset(groupElement("fabric_attr"));
 
@@ -647,9 +577,7 @@ public class fi_info {
      * struct fi_fabric_attr *fabric_attr
      * }
      */
-    public static final long fabric_attr$offset() {
-        return fabric_attr$OFFSET;
-    }
+    public static final long fabric_attr$offset() { return fabric_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -679,9 +607,7 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static final AddressLayout nic$layout() {
-        return nic$LAYOUT;
-    }
+    public static final AddressLayout nic$layout() { return nic$LAYOUT; }
 
     private static final long nic$OFFSET = $LAYOUT.byteOffset(groupElement("nic"));
 
@@ -691,9 +617,7 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static final long nic$offset() {
-        return nic$OFFSET;
-    }
+    public static final long nic$offset() { return nic$OFFSET; }
 
     /**
      * Getter for field:
@@ -701,9 +625,7 @@ public class fi_info {
      * struct fid_nic *nic
      * }
      */
-    public static MemorySegment nic(MemorySegment struct) {
-        return struct.get(nic$LAYOUT, nic$OFFSET);
-    }
+    public static MemorySegment nic(MemorySegment struct) { return struct.get(nic$LAYOUT, nic$OFFSET); }
 
     /**
      * Setter for field:
@@ -726,16 +648,12 @@ public class fi_info {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -32,9 +32,7 @@ public class fi_ioc {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("addr"));
 
@@ -44,9 +42,7 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static final AddressLayout addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -56,9 +52,7 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -66,9 +60,7 @@ public class fi_ioc {
      * void *addr
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -88,9 +80,7 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfLong count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -100,9 +90,7 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -110,9 +98,7 @@ public class fi_ioc {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,16 +121,12 @@ public class fi_ioc {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_link_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout address$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("address"));
 
@@ -48,9 +46,7 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static final AddressLayout address$layout() {
-        return address$LAYOUT;
-    }
+    public static final AddressLayout address$layout() { return address$LAYOUT; }
 
     private static final long address$OFFSET = $LAYOUT.byteOffset(groupElement("address"));
 
@@ -60,9 +56,7 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static final long address$offset() {
-        return address$OFFSET;
-    }
+    public static final long address$offset() { return address$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_link_attr {
      * char *address
      * }
      */
-    public static MemorySegment address(MemorySegment struct) {
-        return struct.get(address$LAYOUT, address$OFFSET);
-    }
+    public static MemorySegment address(MemorySegment struct) { return struct.get(address$LAYOUT, address$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static final OfLong mtu$layout() {
-        return mtu$LAYOUT;
-    }
+    public static final OfLong mtu$layout() { return mtu$LAYOUT; }
 
     private static final long mtu$OFFSET = $LAYOUT.byteOffset(groupElement("mtu"));
 
@@ -104,9 +94,7 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static final long mtu$offset() {
-        return mtu$OFFSET;
-    }
+    public static final long mtu$offset() { return mtu$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +102,7 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static long mtu(MemorySegment struct) {
-        return struct.get(mtu$LAYOUT, mtu$OFFSET);
-    }
+    public static long mtu(MemorySegment struct) { return struct.get(mtu$LAYOUT, mtu$OFFSET); }
 
     /**
      * Setter for field:
@@ -124,9 +110,7 @@ public class fi_link_attr {
      * size_t mtu
      * }
      */
-    public static void mtu(MemorySegment struct, long fieldValue) {
-        struct.set(mtu$LAYOUT, mtu$OFFSET, fieldValue);
-    }
+    public static void mtu(MemorySegment struct, long fieldValue) { struct.set(mtu$LAYOUT, mtu$OFFSET, fieldValue); }
 
     private static final OfLong speed$LAYOUT = (OfLong) $LAYOUT.select(groupElement("speed"));
 
@@ -136,9 +120,7 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static final OfLong speed$layout() {
-        return speed$LAYOUT;
-    }
+    public static final OfLong speed$layout() { return speed$LAYOUT; }
 
     private static final long speed$OFFSET = $LAYOUT.byteOffset(groupElement("speed"));
 
@@ -148,9 +130,7 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static final long speed$offset() {
-        return speed$OFFSET;
-    }
+    public static final long speed$offset() { return speed$OFFSET; }
 
     /**
      * Getter for field:
@@ -158,9 +138,7 @@ public class fi_link_attr {
      * size_t speed
      * }
      */
-    public static long speed(MemorySegment struct) {
-        return struct.get(speed$LAYOUT, speed$OFFSET);
-    }
+    public static long speed(MemorySegment struct) { return struct.get(speed$LAYOUT, speed$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,9 +158,7 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static final OfInt state$layout() {
-        return state$LAYOUT;
-    }
+    public static final OfInt state$layout() { return state$LAYOUT; }
 
     private static final long state$OFFSET = $LAYOUT.byteOffset(groupElement("state"));
 
@@ -192,9 +168,7 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static final long state$offset() {
-        return state$OFFSET;
-    }
+    public static final long state$offset() { return state$OFFSET; }
 
     /**
      * Getter for field:
@@ -202,9 +176,7 @@ public class fi_link_attr {
      * enum fi_link_state state
      * }
      */
-    public static int state(MemorySegment struct) {
-        return struct.get(state$LAYOUT, state$OFFSET);
-    }
+    public static int state(MemorySegment struct) { return struct.get(state$LAYOUT, state$OFFSET); }
 
     /**
      * Setter for field:
@@ -225,9 +197,7 @@ public class fi_link_attr {
      * char *network_type
      * }
      */
-    public static final AddressLayout network_type$layout() {
-        return network_type$LAYOUT;
-    }
+    public static final AddressLayout network_type$layout() { return network_type$LAYOUT; }
 
     private static final long network_type$OFFSET = $LAYOUT.byteOffset(groupElement("network_type"));
 
@@ -237,9 +207,7 @@ public class fi_link_attr {
      * char *network_type
      * }
      */
-    public static final long network_type$offset() {
-        return network_type$OFFSET;
-    }
+    public static final long network_type$offset() { return network_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -272,16 +240,12 @@ public class fi_link_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

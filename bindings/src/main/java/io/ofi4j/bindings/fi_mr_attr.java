@@ -61,9 +61,7 @@ public class fi_mr_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout mr_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("$anon$164:2"),
             groupElement("mr_iov"));
@@ -74,9 +72,7 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static final AddressLayout mr_iov$layout() {
-        return mr_iov$LAYOUT;
-    }
+    public static final AddressLayout mr_iov$layout() { return mr_iov$LAYOUT; }
 
     private static final long mr_iov$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$164:2"), groupElement("mr_iov"));
 
@@ -86,9 +82,7 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static final long mr_iov$offset() {
-        return mr_iov$OFFSET;
-    }
+    public static final long mr_iov$offset() { return mr_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -96,9 +90,7 @@ public class fi_mr_attr {
      * const struct iovec *mr_iov
      * }
      */
-    public static MemorySegment mr_iov(MemorySegment struct) {
-        return struct.get(mr_iov$LAYOUT, mr_iov$OFFSET);
-    }
+    public static MemorySegment mr_iov(MemorySegment struct) { return struct.get(mr_iov$LAYOUT, mr_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -119,9 +111,7 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static final AddressLayout dmabuf$layout() {
-        return dmabuf$LAYOUT;
-    }
+    public static final AddressLayout dmabuf$layout() { return dmabuf$LAYOUT; }
 
     private static final long dmabuf$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$164:2"), groupElement("dmabuf"));
 
@@ -131,9 +121,7 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static final long dmabuf$offset() {
-        return dmabuf$OFFSET;
-    }
+    public static final long dmabuf$offset() { return dmabuf$OFFSET; }
 
     /**
      * Getter for field:
@@ -141,9 +129,7 @@ public class fi_mr_attr {
      * const struct fi_mr_dmabuf *dmabuf
      * }
      */
-    public static MemorySegment dmabuf(MemorySegment struct) {
-        return struct.get(dmabuf$LAYOUT, dmabuf$OFFSET);
-    }
+    public static MemorySegment dmabuf(MemorySegment struct) { return struct.get(dmabuf$LAYOUT, dmabuf$OFFSET); }
 
     /**
      * Setter for field:
@@ -163,9 +149,7 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -175,9 +159,7 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -185,9 +167,7 @@ public class fi_mr_attr {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -207,9 +187,7 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static final OfLong access$layout() {
-        return access$LAYOUT;
-    }
+    public static final OfLong access$layout() { return access$LAYOUT; }
 
     private static final long access$OFFSET = $LAYOUT.byteOffset(groupElement("access"));
 
@@ -219,9 +197,7 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static final long access$offset() {
-        return access$OFFSET;
-    }
+    public static final long access$offset() { return access$OFFSET; }
 
     /**
      * Getter for field:
@@ -229,9 +205,7 @@ public class fi_mr_attr {
      * uint64_t access
      * }
      */
-    public static long access(MemorySegment struct) {
-        return struct.get(access$LAYOUT, access$OFFSET);
-    }
+    public static long access(MemorySegment struct) { return struct.get(access$LAYOUT, access$OFFSET); }
 
     /**
      * Setter for field:
@@ -251,9 +225,7 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static final OfLong offset$layout() {
-        return offset$LAYOUT;
-    }
+    public static final OfLong offset$layout() { return offset$LAYOUT; }
 
     private static final long offset$OFFSET = $LAYOUT.byteOffset(groupElement("offset"));
 
@@ -263,9 +235,7 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static final long offset$offset() {
-        return offset$OFFSET;
-    }
+    public static final long offset$offset() { return offset$OFFSET; }
 
     /**
      * Getter for field:
@@ -273,9 +243,7 @@ public class fi_mr_attr {
      * uint64_t offset
      * }
      */
-    public static long offset(MemorySegment struct) {
-        return struct.get(offset$LAYOUT, offset$OFFSET);
-    }
+    public static long offset(MemorySegment struct) { return struct.get(offset$LAYOUT, offset$OFFSET); }
 
     /**
      * Setter for field:
@@ -295,9 +263,7 @@ public class fi_mr_attr {
      * uint64_t requested_key
      * }
      */
-    public static final OfLong requested_key$layout() {
-        return requested_key$LAYOUT;
-    }
+    public static final OfLong requested_key$layout() { return requested_key$LAYOUT; }
 
     private static final long requested_key$OFFSET = $LAYOUT.byteOffset(groupElement("requested_key"));
 
@@ -307,9 +273,7 @@ public class fi_mr_attr {
      * uint64_t requested_key
      * }
      */
-    public static final long requested_key$offset() {
-        return requested_key$OFFSET;
-    }
+    public static final long requested_key$offset() { return requested_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -339,9 +303,7 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -351,9 +313,7 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -361,9 +321,7 @@ public class fi_mr_attr {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -383,9 +341,7 @@ public class fi_mr_attr {
      * size_t auth_key_size
      * }
      */
-    public static final OfLong auth_key_size$layout() {
-        return auth_key_size$LAYOUT;
-    }
+    public static final OfLong auth_key_size$layout() { return auth_key_size$LAYOUT; }
 
     private static final long auth_key_size$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key_size"));
 
@@ -395,9 +351,7 @@ public class fi_mr_attr {
      * size_t auth_key_size
      * }
      */
-    public static final long auth_key_size$offset() {
-        return auth_key_size$OFFSET;
-    }
+    public static final long auth_key_size$offset() { return auth_key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -427,9 +381,7 @@ public class fi_mr_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final AddressLayout auth_key$layout() {
-        return auth_key$LAYOUT;
-    }
+    public static final AddressLayout auth_key$layout() { return auth_key$LAYOUT; }
 
     private static final long auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("auth_key"));
 
@@ -439,9 +391,7 @@ public class fi_mr_attr {
      * uint8_t *auth_key
      * }
      */
-    public static final long auth_key$offset() {
-        return auth_key$OFFSET;
-    }
+    public static final long auth_key$offset() { return auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -471,9 +421,7 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final OfInt iface$layout() {
-        return iface$LAYOUT;
-    }
+    public static final OfInt iface$layout() { return iface$LAYOUT; }
 
     private static final long iface$OFFSET = $LAYOUT.byteOffset(groupElement("iface"));
 
@@ -483,9 +431,7 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final long iface$offset() {
-        return iface$OFFSET;
-    }
+    public static final long iface$offset() { return iface$OFFSET; }
 
     /**
      * Getter for field:
@@ -493,9 +439,7 @@ public class fi_mr_attr {
      * enum fi_hmem_iface iface
      * }
      */
-    public static int iface(MemorySegment struct) {
-        return struct.get(iface$LAYOUT, iface$OFFSET);
-    }
+    public static int iface(MemorySegment struct) { return struct.get(iface$LAYOUT, iface$OFFSET); }
 
     /**
      * Setter for field:
@@ -531,9 +475,7 @@ public class fi_mr_attr {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
 
@@ -543,9 +485,7 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static final OfLong reserved$layout() {
-            return reserved$LAYOUT;
-        }
+        public static final OfLong reserved$layout() { return reserved$LAYOUT; }
 
         private static final long reserved$OFFSET = $LAYOUT.byteOffset(groupElement("reserved"));
 
@@ -555,9 +495,7 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static final long reserved$offset() {
-            return reserved$OFFSET;
-        }
+        public static final long reserved$offset() { return reserved$OFFSET; }
 
         /**
          * Getter for field:
@@ -565,9 +503,7 @@ public class fi_mr_attr {
          * uint64_t reserved
          * }
          */
-        public static long reserved(MemorySegment union) {
-            return union.get(reserved$LAYOUT, reserved$OFFSET);
-        }
+        public static long reserved(MemorySegment union) { return union.get(reserved$LAYOUT, reserved$OFFSET); }
 
         /**
          * Setter for field:
@@ -587,9 +523,7 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static final OfInt cuda$layout() {
-            return cuda$LAYOUT;
-        }
+        public static final OfInt cuda$layout() { return cuda$LAYOUT; }
 
         private static final long cuda$OFFSET = $LAYOUT.byteOffset(groupElement("cuda"));
 
@@ -599,9 +533,7 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static final long cuda$offset() {
-            return cuda$OFFSET;
-        }
+        public static final long cuda$offset() { return cuda$OFFSET; }
 
         /**
          * Getter for field:
@@ -609,9 +541,7 @@ public class fi_mr_attr {
          * int cuda
          * }
          */
-        public static int cuda(MemorySegment union) {
-            return union.get(cuda$LAYOUT, cuda$OFFSET);
-        }
+        public static int cuda(MemorySegment union) { return union.get(cuda$LAYOUT, cuda$OFFSET); }
 
         /**
          * Setter for field:
@@ -631,9 +561,7 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static final OfInt ze$layout() {
-            return ze$LAYOUT;
-        }
+        public static final OfInt ze$layout() { return ze$LAYOUT; }
 
         private static final long ze$OFFSET = $LAYOUT.byteOffset(groupElement("ze"));
 
@@ -643,9 +571,7 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static final long ze$offset() {
-            return ze$OFFSET;
-        }
+        public static final long ze$offset() { return ze$OFFSET; }
 
         /**
          * Getter for field:
@@ -653,9 +579,7 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static int ze(MemorySegment union) {
-            return union.get(ze$LAYOUT, ze$OFFSET);
-        }
+        public static int ze(MemorySegment union) { return union.get(ze$LAYOUT, ze$OFFSET); }
 
         /**
          * Setter for field:
@@ -663,9 +587,7 @@ public class fi_mr_attr {
          * int ze
          * }
          */
-        public static void ze(MemorySegment union, int fieldValue) {
-            union.set(ze$LAYOUT, ze$OFFSET, fieldValue);
-        }
+        public static void ze(MemorySegment union, int fieldValue) { union.set(ze$LAYOUT, ze$OFFSET, fieldValue); }
 
         private static final OfInt neuron$LAYOUT = (OfInt) $LAYOUT.select(groupElement("neuron"));
 
@@ -675,9 +597,7 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static final OfInt neuron$layout() {
-            return neuron$LAYOUT;
-        }
+        public static final OfInt neuron$layout() { return neuron$LAYOUT; }
 
         private static final long neuron$OFFSET = $LAYOUT.byteOffset(groupElement("neuron"));
 
@@ -687,9 +607,7 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static final long neuron$offset() {
-            return neuron$OFFSET;
-        }
+        public static final long neuron$offset() { return neuron$OFFSET; }
 
         /**
          * Getter for field:
@@ -697,9 +615,7 @@ public class fi_mr_attr {
          * int neuron
          * }
          */
-        public static int neuron(MemorySegment union) {
-            return union.get(neuron$LAYOUT, neuron$OFFSET);
-        }
+        public static int neuron(MemorySegment union) { return union.get(neuron$LAYOUT, neuron$OFFSET); }
 
         /**
          * Setter for field:
@@ -719,9 +635,7 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static final OfInt synapseai$layout() {
-            return synapseai$LAYOUT;
-        }
+        public static final OfInt synapseai$layout() { return synapseai$LAYOUT; }
 
         private static final long synapseai$OFFSET = $LAYOUT.byteOffset(groupElement("synapseai"));
 
@@ -731,9 +645,7 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static final long synapseai$offset() {
-            return synapseai$OFFSET;
-        }
+        public static final long synapseai$offset() { return synapseai$OFFSET; }
 
         /**
          * Getter for field:
@@ -741,9 +653,7 @@ public class fi_mr_attr {
          * int synapseai
          * }
          */
-        public static int synapseai(MemorySegment union) {
-            return union.get(synapseai$LAYOUT, synapseai$OFFSET);
-        }
+        public static int synapseai(MemorySegment union) { return union.get(synapseai$LAYOUT, synapseai$OFFSET); }
 
         /**
          * Setter for field:
@@ -766,16 +676,12 @@ public class fi_mr_attr {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -817,9 +723,7 @@ public class fi_mr_attr {
      * } device
      * }
      */
-    public static final GroupLayout device$layout() {
-        return device$LAYOUT;
-    }
+    public static final GroupLayout device$layout() { return device$LAYOUT; }
 
     private static final long device$OFFSET = $LAYOUT.byteOffset(groupElement("device"));
 
@@ -835,9 +739,7 @@ public class fi_mr_attr {
      * } device
      * }
      */
-    public static final long device$offset() {
-        return device$OFFSET;
-    }
+    public static final long device$offset() { return device$OFFSET; }
 
     /**
      * Getter for field:
@@ -879,9 +781,7 @@ public class fi_mr_attr {
      * void *hmem_data
      * }
      */
-    public static final AddressLayout hmem_data$layout() {
-        return hmem_data$LAYOUT;
-    }
+    public static final AddressLayout hmem_data$layout() { return hmem_data$LAYOUT; }
 
     private static final long hmem_data$OFFSET = $LAYOUT.byteOffset(groupElement("hmem_data"));
 
@@ -891,9 +791,7 @@ public class fi_mr_attr {
      * void *hmem_data
      * }
      */
-    public static final long hmem_data$offset() {
-        return hmem_data$OFFSET;
-    }
+    public static final long hmem_data$offset() { return hmem_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -923,9 +821,7 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static final OfLong page_size$layout() {
-        return page_size$LAYOUT;
-    }
+    public static final OfLong page_size$layout() { return page_size$LAYOUT; }
 
     private static final long page_size$OFFSET = $LAYOUT.byteOffset(groupElement("page_size"));
 
@@ -935,9 +831,7 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static final long page_size$offset() {
-        return page_size$OFFSET;
-    }
+    public static final long page_size$offset() { return page_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -945,9 +839,7 @@ public class fi_mr_attr {
      * size_t page_size
      * }
      */
-    public static long page_size(MemorySegment struct) {
-        return struct.get(page_size$LAYOUT, page_size$OFFSET);
-    }
+    public static long page_size(MemorySegment struct) { return struct.get(page_size$LAYOUT, page_size$OFFSET); }
 
     /**
      * Setter for field:
@@ -967,9 +859,7 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static final AddressLayout base_mr$layout() {
-        return base_mr$LAYOUT;
-    }
+    public static final AddressLayout base_mr$layout() { return base_mr$LAYOUT; }
 
     private static final long base_mr$OFFSET = $LAYOUT.byteOffset(groupElement("base_mr"));
 
@@ -979,9 +869,7 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static final long base_mr$offset() {
-        return base_mr$OFFSET;
-    }
+    public static final long base_mr$offset() { return base_mr$OFFSET; }
 
     /**
      * Getter for field:
@@ -989,9 +877,7 @@ public class fi_mr_attr {
      * const struct fid_mr *base_mr
      * }
      */
-    public static MemorySegment base_mr(MemorySegment struct) {
-        return struct.get(base_mr$LAYOUT, base_mr$OFFSET);
-    }
+    public static MemorySegment base_mr(MemorySegment struct) { return struct.get(base_mr$LAYOUT, base_mr$OFFSET); }
 
     /**
      * Setter for field:
@@ -1011,9 +897,7 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static final OfLong sub_mr_cnt$layout() {
-        return sub_mr_cnt$LAYOUT;
-    }
+    public static final OfLong sub_mr_cnt$layout() { return sub_mr_cnt$LAYOUT; }
 
     private static final long sub_mr_cnt$OFFSET = $LAYOUT.byteOffset(groupElement("sub_mr_cnt"));
 
@@ -1023,9 +907,7 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static final long sub_mr_cnt$offset() {
-        return sub_mr_cnt$OFFSET;
-    }
+    public static final long sub_mr_cnt$offset() { return sub_mr_cnt$OFFSET; }
 
     /**
      * Getter for field:
@@ -1033,9 +915,7 @@ public class fi_mr_attr {
      * size_t sub_mr_cnt
      * }
      */
-    public static long sub_mr_cnt(MemorySegment struct) {
-        return struct.get(sub_mr_cnt$LAYOUT, sub_mr_cnt$OFFSET);
-    }
+    public static long sub_mr_cnt(MemorySegment struct) { return struct.get(sub_mr_cnt$LAYOUT, sub_mr_cnt$OFFSET); }
 
     /**
      * Setter for field:
@@ -1058,16 +938,12 @@ public class fi_mr_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

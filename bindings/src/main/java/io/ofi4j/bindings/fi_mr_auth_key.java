@@ -33,9 +33,7 @@ public class fi_mr_auth_key {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout av$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("av"));
 
@@ -45,9 +43,7 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static final AddressLayout av$layout() {
-        return av$LAYOUT;
-    }
+    public static final AddressLayout av$layout() { return av$LAYOUT; }
 
     private static final long av$OFFSET = $LAYOUT.byteOffset(groupElement("av"));
 
@@ -57,9 +53,7 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static final long av$offset() {
-        return av$OFFSET;
-    }
+    public static final long av$offset() { return av$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_mr_auth_key {
      * struct fid_av *av
      * }
      */
-    public static MemorySegment av(MemorySegment struct) {
-        return struct.get(av$LAYOUT, av$OFFSET);
-    }
+    public static MemorySegment av(MemorySegment struct) { return struct.get(av$LAYOUT, av$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static final OfLong src_addr$layout() {
-        return src_addr$LAYOUT;
-    }
+    public static final OfLong src_addr$layout() { return src_addr$LAYOUT; }
 
     private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("src_addr"));
 
@@ -101,9 +91,7 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static final long src_addr$offset() {
-        return src_addr$OFFSET;
-    }
+    public static final long src_addr$offset() { return src_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_mr_auth_key {
      * fi_addr_t src_addr
      * }
      */
-    public static long src_addr(MemorySegment struct) {
-        return struct.get(src_addr$LAYOUT, src_addr$OFFSET);
-    }
+    public static long src_addr(MemorySegment struct) { return struct.get(src_addr$LAYOUT, src_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_mr_auth_key {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -35,9 +35,7 @@ public class fi_mr_dmabuf {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt fd$LAYOUT = (OfInt) $LAYOUT.select(groupElement("fd"));
 
@@ -47,9 +45,7 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static final OfInt fd$layout() {
-        return fd$LAYOUT;
-    }
+    public static final OfInt fd$layout() { return fd$LAYOUT; }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -59,9 +55,7 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static final long fd$offset() {
-        return fd$OFFSET;
-    }
+    public static final long fd$offset() { return fd$OFFSET; }
 
     /**
      * Getter for field:
@@ -69,9 +63,7 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static int fd(MemorySegment struct) {
-        return struct.get(fd$LAYOUT, fd$OFFSET);
-    }
+    public static int fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
 
     /**
      * Setter for field:
@@ -79,9 +71,7 @@ public class fi_mr_dmabuf {
      * int fd
      * }
      */
-    public static void fd(MemorySegment struct, int fieldValue) {
-        struct.set(fd$LAYOUT, fd$OFFSET, fieldValue);
-    }
+    public static void fd(MemorySegment struct, int fieldValue) { struct.set(fd$LAYOUT, fd$OFFSET, fieldValue); }
 
     private static final OfLong offset$LAYOUT = (OfLong) $LAYOUT.select(groupElement("offset"));
 
@@ -91,9 +81,7 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static final OfLong offset$layout() {
-        return offset$LAYOUT;
-    }
+    public static final OfLong offset$layout() { return offset$LAYOUT; }
 
     private static final long offset$OFFSET = $LAYOUT.byteOffset(groupElement("offset"));
 
@@ -103,9 +91,7 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static final long offset$offset() {
-        return offset$OFFSET;
-    }
+    public static final long offset$offset() { return offset$OFFSET; }
 
     /**
      * Getter for field:
@@ -113,9 +99,7 @@ public class fi_mr_dmabuf {
      * uint64_t offset
      * }
      */
-    public static long offset(MemorySegment struct) {
-        return struct.get(offset$LAYOUT, offset$OFFSET);
-    }
+    public static long offset(MemorySegment struct) { return struct.get(offset$LAYOUT, offset$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,9 +119,7 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -147,9 +129,7 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -157,9 +137,7 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -167,9 +145,7 @@ public class fi_mr_dmabuf {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     private static final AddressLayout base_addr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("base_addr"));
 
@@ -179,9 +155,7 @@ public class fi_mr_dmabuf {
      * void *base_addr
      * }
      */
-    public static final AddressLayout base_addr$layout() {
-        return base_addr$LAYOUT;
-    }
+    public static final AddressLayout base_addr$layout() { return base_addr$LAYOUT; }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -191,9 +165,7 @@ public class fi_mr_dmabuf {
      * void *base_addr
      * }
      */
-    public static final long base_addr$offset() {
-        return base_addr$OFFSET;
-    }
+    public static final long base_addr$offset() { return base_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -226,16 +198,12 @@ public class fi_mr_dmabuf {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

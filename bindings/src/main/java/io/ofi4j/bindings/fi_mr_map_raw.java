@@ -36,9 +36,7 @@ public class fi_mr_map_raw {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
@@ -48,9 +46,7 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -60,9 +56,7 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_mr_map_raw {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static final OfLong base_addr$layout() {
-        return base_addr$LAYOUT;
-    }
+    public static final OfLong base_addr$layout() { return base_addr$LAYOUT; }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -104,9 +94,7 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static final long base_addr$offset() {
-        return base_addr$OFFSET;
-    }
+    public static final long base_addr$offset() { return base_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -114,9 +102,7 @@ public class fi_mr_map_raw {
      * uint64_t base_addr
      * }
      */
-    public static long base_addr(MemorySegment struct) {
-        return struct.get(base_addr$LAYOUT, base_addr$OFFSET);
-    }
+    public static long base_addr(MemorySegment struct) { return struct.get(base_addr$LAYOUT, base_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,9 +122,7 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static final AddressLayout raw_key$layout() {
-        return raw_key$LAYOUT;
-    }
+    public static final AddressLayout raw_key$layout() { return raw_key$LAYOUT; }
 
     private static final long raw_key$OFFSET = $LAYOUT.byteOffset(groupElement("raw_key"));
 
@@ -148,9 +132,7 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static final long raw_key$offset() {
-        return raw_key$OFFSET;
-    }
+    public static final long raw_key$offset() { return raw_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -158,9 +140,7 @@ public class fi_mr_map_raw {
      * uint8_t *raw_key
      * }
      */
-    public static MemorySegment raw_key(MemorySegment struct) {
-        return struct.get(raw_key$LAYOUT, raw_key$OFFSET);
-    }
+    public static MemorySegment raw_key(MemorySegment struct) { return struct.get(raw_key$LAYOUT, raw_key$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,9 +160,7 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static final OfLong key_size$layout() {
-        return key_size$LAYOUT;
-    }
+    public static final OfLong key_size$layout() { return key_size$LAYOUT; }
 
     private static final long key_size$OFFSET = $LAYOUT.byteOffset(groupElement("key_size"));
 
@@ -192,9 +170,7 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static final long key_size$offset() {
-        return key_size$OFFSET;
-    }
+    public static final long key_size$offset() { return key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -202,9 +178,7 @@ public class fi_mr_map_raw {
      * size_t key_size
      * }
      */
-    public static long key_size(MemorySegment struct) {
-        return struct.get(key_size$LAYOUT, key_size$OFFSET);
-    }
+    public static long key_size(MemorySegment struct) { return struct.get(key_size$LAYOUT, key_size$OFFSET); }
 
     /**
      * Setter for field:
@@ -224,9 +198,7 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static final AddressLayout key$layout() {
-        return key$LAYOUT;
-    }
+    public static final AddressLayout key$layout() { return key$LAYOUT; }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -236,9 +208,7 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static final long key$offset() {
-        return key$OFFSET;
-    }
+    public static final long key$offset() { return key$OFFSET; }
 
     /**
      * Getter for field:
@@ -246,9 +216,7 @@ public class fi_mr_map_raw {
      * uint64_t *key
      * }
      */
-    public static MemorySegment key(MemorySegment struct) {
-        return struct.get(key$LAYOUT, key$OFFSET);
-    }
+    public static MemorySegment key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,16 +239,12 @@ public class fi_mr_map_raw {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

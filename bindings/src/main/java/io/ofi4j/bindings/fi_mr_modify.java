@@ -33,9 +33,7 @@ public class fi_mr_modify {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
@@ -45,9 +43,7 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -57,9 +53,7 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_mr_modify {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_mr_modify {
      * struct fi_mr_attr attr
      * }
      */
-    public static final GroupLayout attr$layout() {
-        return attr$LAYOUT;
-    }
+    public static final GroupLayout attr$layout() { return attr$LAYOUT; }
 
     private static final long attr$OFFSET = $LAYOUT.byteOffset(groupElement("attr"));
 
@@ -101,9 +91,7 @@ public class fi_mr_modify {
      * struct fi_mr_attr attr
      * }
      */
-    public static final long attr$offset() {
-        return attr$OFFSET;
-    }
+    public static final long attr$offset() { return attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -136,16 +124,12 @@ public class fi_mr_modify {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_mr_raw_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong flags$LAYOUT = (OfLong) $LAYOUT.select(groupElement("flags"));
 
@@ -48,9 +46,7 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -60,9 +56,7 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_mr_raw_attr {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_mr_raw_attr {
      * uint64_t *base_addr
      * }
      */
-    public static final AddressLayout base_addr$layout() {
-        return base_addr$LAYOUT;
-    }
+    public static final AddressLayout base_addr$layout() { return base_addr$LAYOUT; }
 
     private static final long base_addr$OFFSET = $LAYOUT.byteOffset(groupElement("base_addr"));
 
@@ -104,9 +94,7 @@ public class fi_mr_raw_attr {
      * uint64_t *base_addr
      * }
      */
-    public static final long base_addr$offset() {
-        return base_addr$OFFSET;
-    }
+    public static final long base_addr$offset() { return base_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -136,9 +124,7 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static final AddressLayout raw_key$layout() {
-        return raw_key$LAYOUT;
-    }
+    public static final AddressLayout raw_key$layout() { return raw_key$LAYOUT; }
 
     private static final long raw_key$OFFSET = $LAYOUT.byteOffset(groupElement("raw_key"));
 
@@ -148,9 +134,7 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static final long raw_key$offset() {
-        return raw_key$OFFSET;
-    }
+    public static final long raw_key$offset() { return raw_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -158,9 +142,7 @@ public class fi_mr_raw_attr {
      * uint8_t *raw_key
      * }
      */
-    public static MemorySegment raw_key(MemorySegment struct) {
-        return struct.get(raw_key$LAYOUT, raw_key$OFFSET);
-    }
+    public static MemorySegment raw_key(MemorySegment struct) { return struct.get(raw_key$LAYOUT, raw_key$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,9 +162,7 @@ public class fi_mr_raw_attr {
      * size_t *key_size
      * }
      */
-    public static final AddressLayout key_size$layout() {
-        return key_size$LAYOUT;
-    }
+    public static final AddressLayout key_size$layout() { return key_size$LAYOUT; }
 
     private static final long key_size$OFFSET = $LAYOUT.byteOffset(groupElement("key_size"));
 
@@ -192,9 +172,7 @@ public class fi_mr_raw_attr {
      * size_t *key_size
      * }
      */
-    public static final long key_size$offset() {
-        return key_size$OFFSET;
-    }
+    public static final long key_size$offset() { return key_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -227,16 +205,12 @@ public class fi_mr_raw_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

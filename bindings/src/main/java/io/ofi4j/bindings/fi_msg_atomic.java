@@ -44,9 +44,7 @@ public class fi_msg_atomic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
@@ -56,9 +54,7 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() {
-        return msg_iov$LAYOUT;
-    }
+    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -68,9 +64,7 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() {
-        return msg_iov$OFFSET;
-    }
+    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -78,9 +72,7 @@ public class fi_msg_atomic {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) {
-        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
-    }
+    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -100,9 +92,7 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() {
-        return desc$LAYOUT;
-    }
+    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -112,9 +102,7 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static final long desc$offset() {
-        return desc$OFFSET;
-    }
+    public static final long desc$offset() { return desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -122,9 +110,7 @@ public class fi_msg_atomic {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) {
-        return struct.get(desc$LAYOUT, desc$OFFSET);
-    }
+    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
 
     /**
      * Setter for field:
@@ -144,9 +130,7 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -156,9 +140,7 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -166,9 +148,7 @@ public class fi_msg_atomic {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -188,9 +168,7 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final OfLong addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -200,9 +178,7 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -210,9 +186,7 @@ public class fi_msg_atomic {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -232,9 +206,7 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static final AddressLayout rma_iov$layout() {
-        return rma_iov$LAYOUT;
-    }
+    public static final AddressLayout rma_iov$layout() { return rma_iov$LAYOUT; }
 
     private static final long rma_iov$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov"));
 
@@ -244,9 +216,7 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static final long rma_iov$offset() {
-        return rma_iov$OFFSET;
-    }
+    public static final long rma_iov$offset() { return rma_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -254,9 +224,7 @@ public class fi_msg_atomic {
      * const struct fi_rma_ioc *rma_iov
      * }
      */
-    public static MemorySegment rma_iov(MemorySegment struct) {
-        return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET);
-    }
+    public static MemorySegment rma_iov(MemorySegment struct) { return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -276,9 +244,7 @@ public class fi_msg_atomic {
      * size_t rma_iov_count
      * }
      */
-    public static final OfLong rma_iov_count$layout() {
-        return rma_iov_count$LAYOUT;
-    }
+    public static final OfLong rma_iov_count$layout() { return rma_iov_count$LAYOUT; }
 
     private static final long rma_iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_count"));
 
@@ -288,9 +254,7 @@ public class fi_msg_atomic {
      * size_t rma_iov_count
      * }
      */
-    public static final long rma_iov_count$offset() {
-        return rma_iov_count$OFFSET;
-    }
+    public static final long rma_iov_count$offset() { return rma_iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -320,9 +284,7 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() {
-        return datatype$LAYOUT;
-    }
+    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -332,9 +294,7 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() {
-        return datatype$OFFSET;
-    }
+    public static final long datatype$offset() { return datatype$OFFSET; }
 
     /**
      * Getter for field:
@@ -342,9 +302,7 @@ public class fi_msg_atomic {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) {
-        return struct.get(datatype$LAYOUT, datatype$OFFSET);
-    }
+    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
 
     /**
      * Setter for field:
@@ -364,9 +322,7 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() {
-        return op$LAYOUT;
-    }
+    public static final OfInt op$layout() { return op$LAYOUT; }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -376,9 +332,7 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() {
-        return op$OFFSET;
-    }
+    public static final long op$offset() { return op$OFFSET; }
 
     /**
      * Getter for field:
@@ -386,9 +340,7 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) {
-        return struct.get(op$LAYOUT, op$OFFSET);
-    }
+    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
 
     /**
      * Setter for field:
@@ -396,9 +348,7 @@ public class fi_msg_atomic {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) {
-        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
-    }
+    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
 
     private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
@@ -408,9 +358,7 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -420,9 +368,7 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -430,9 +376,7 @@ public class fi_msg_atomic {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -452,9 +396,7 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -464,9 +406,7 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -474,9 +414,7 @@ public class fi_msg_atomic {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -499,16 +437,12 @@ public class fi_msg_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

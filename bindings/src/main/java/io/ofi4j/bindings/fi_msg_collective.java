@@ -42,9 +42,7 @@ public class fi_msg_collective {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
@@ -54,9 +52,7 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() {
-        return msg_iov$LAYOUT;
-    }
+    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -66,9 +62,7 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() {
-        return msg_iov$OFFSET;
-    }
+    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_msg_collective {
      * const struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) {
-        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
-    }
+    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -98,9 +90,7 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() {
-        return desc$LAYOUT;
-    }
+    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -110,9 +100,7 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static final long desc$offset() {
-        return desc$OFFSET;
-    }
+    public static final long desc$offset() { return desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -120,9 +108,7 @@ public class fi_msg_collective {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) {
-        return struct.get(desc$LAYOUT, desc$OFFSET);
-    }
+    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
 
     /**
      * Setter for field:
@@ -142,9 +128,7 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -154,9 +138,7 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -164,9 +146,7 @@ public class fi_msg_collective {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -186,9 +166,7 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static final OfLong coll_addr$layout() {
-        return coll_addr$LAYOUT;
-    }
+    public static final OfLong coll_addr$layout() { return coll_addr$LAYOUT; }
 
     private static final long coll_addr$OFFSET = $LAYOUT.byteOffset(groupElement("coll_addr"));
 
@@ -198,9 +176,7 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static final long coll_addr$offset() {
-        return coll_addr$OFFSET;
-    }
+    public static final long coll_addr$offset() { return coll_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -208,9 +184,7 @@ public class fi_msg_collective {
      * fi_addr_t coll_addr
      * }
      */
-    public static long coll_addr(MemorySegment struct) {
-        return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET);
-    }
+    public static long coll_addr(MemorySegment struct) { return struct.get(coll_addr$LAYOUT, coll_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -230,9 +204,7 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static final OfLong root_addr$layout() {
-        return root_addr$LAYOUT;
-    }
+    public static final OfLong root_addr$layout() { return root_addr$LAYOUT; }
 
     private static final long root_addr$OFFSET = $LAYOUT.byteOffset(groupElement("root_addr"));
 
@@ -242,9 +214,7 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static final long root_addr$offset() {
-        return root_addr$OFFSET;
-    }
+    public static final long root_addr$offset() { return root_addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -252,9 +222,7 @@ public class fi_msg_collective {
      * fi_addr_t root_addr
      * }
      */
-    public static long root_addr(MemorySegment struct) {
-        return struct.get(root_addr$LAYOUT, root_addr$OFFSET);
-    }
+    public static long root_addr(MemorySegment struct) { return struct.get(root_addr$LAYOUT, root_addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -274,9 +242,7 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static final OfInt coll$layout() {
-        return coll$LAYOUT;
-    }
+    public static final OfInt coll$layout() { return coll$LAYOUT; }
 
     private static final long coll$OFFSET = $LAYOUT.byteOffset(groupElement("coll"));
 
@@ -286,9 +252,7 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static final long coll$offset() {
-        return coll$OFFSET;
-    }
+    public static final long coll$offset() { return coll$OFFSET; }
 
     /**
      * Getter for field:
@@ -296,9 +260,7 @@ public class fi_msg_collective {
      * enum fi_collective_op coll
      * }
      */
-    public static int coll(MemorySegment struct) {
-        return struct.get(coll$LAYOUT, coll$OFFSET);
-    }
+    public static int coll(MemorySegment struct) { return struct.get(coll$LAYOUT, coll$OFFSET); }
 
     /**
      * Setter for field:
@@ -318,9 +280,7 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() {
-        return datatype$LAYOUT;
-    }
+    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -330,9 +290,7 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() {
-        return datatype$OFFSET;
-    }
+    public static final long datatype$offset() { return datatype$OFFSET; }
 
     /**
      * Getter for field:
@@ -340,9 +298,7 @@ public class fi_msg_collective {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) {
-        return struct.get(datatype$LAYOUT, datatype$OFFSET);
-    }
+    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
 
     /**
      * Setter for field:
@@ -362,9 +318,7 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static final OfInt op$layout() {
-        return op$LAYOUT;
-    }
+    public static final OfInt op$layout() { return op$LAYOUT; }
 
     private static final long op$OFFSET = $LAYOUT.byteOffset(groupElement("op"));
 
@@ -374,9 +328,7 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static final long op$offset() {
-        return op$OFFSET;
-    }
+    public static final long op$offset() { return op$OFFSET; }
 
     /**
      * Getter for field:
@@ -384,9 +336,7 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static int op(MemorySegment struct) {
-        return struct.get(op$LAYOUT, op$OFFSET);
-    }
+    public static int op(MemorySegment struct) { return struct.get(op$LAYOUT, op$OFFSET); }
 
     /**
      * Setter for field:
@@ -394,9 +344,7 @@ public class fi_msg_collective {
      * enum fi_op op
      * }
      */
-    public static void op(MemorySegment struct, int fieldValue) {
-        struct.set(op$LAYOUT, op$OFFSET, fieldValue);
-    }
+    public static void op(MemorySegment struct, int fieldValue) { struct.set(op$LAYOUT, op$OFFSET, fieldValue); }
 
     private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
@@ -406,9 +354,7 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -418,9 +364,7 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -428,9 +372,7 @@ public class fi_msg_collective {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -453,16 +395,12 @@ public class fi_msg_collective {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

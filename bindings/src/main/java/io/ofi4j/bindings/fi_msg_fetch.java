@@ -33,9 +33,7 @@ public class fi_msg_fetch {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
@@ -45,9 +43,7 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() {
-        return msg_iov$LAYOUT;
-    }
+    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -57,9 +53,7 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static final long msg_iov$offset() {
-        return msg_iov$OFFSET;
-    }
+    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_msg_fetch {
      * struct fi_ioc *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) {
-        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
-    }
+    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() {
-        return desc$LAYOUT;
-    }
+    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -101,9 +91,7 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static final long desc$offset() {
-        return desc$OFFSET;
-    }
+    public static final long desc$offset() { return desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_msg_fetch {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) {
-        return struct.get(desc$LAYOUT, desc$OFFSET);
-    }
+    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +119,7 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -145,9 +129,7 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +137,7 @@ public class fi_msg_fetch {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +160,12 @@ public class fi_msg_fetch {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

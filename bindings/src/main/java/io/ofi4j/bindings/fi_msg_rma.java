@@ -42,9 +42,7 @@ public class fi_msg_rma {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
@@ -54,9 +52,7 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() {
-        return msg_iov$LAYOUT;
-    }
+    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -66,9 +62,7 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static final long msg_iov$offset() {
-        return msg_iov$OFFSET;
-    }
+    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_msg_rma {
      * const struct iovec *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) {
-        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
-    }
+    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -98,9 +90,7 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() {
-        return desc$LAYOUT;
-    }
+    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -110,9 +100,7 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static final long desc$offset() {
-        return desc$OFFSET;
-    }
+    public static final long desc$offset() { return desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -120,9 +108,7 @@ public class fi_msg_rma {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) {
-        return struct.get(desc$LAYOUT, desc$OFFSET);
-    }
+    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
 
     /**
      * Setter for field:
@@ -142,9 +128,7 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -154,9 +138,7 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -164,9 +146,7 @@ public class fi_msg_rma {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -186,9 +166,7 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final OfLong addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -198,9 +176,7 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -208,9 +184,7 @@ public class fi_msg_rma {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -230,9 +204,7 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static final AddressLayout rma_iov$layout() {
-        return rma_iov$LAYOUT;
-    }
+    public static final AddressLayout rma_iov$layout() { return rma_iov$LAYOUT; }
 
     private static final long rma_iov$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov"));
 
@@ -242,9 +214,7 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static final long rma_iov$offset() {
-        return rma_iov$OFFSET;
-    }
+    public static final long rma_iov$offset() { return rma_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -252,9 +222,7 @@ public class fi_msg_rma {
      * const struct fi_rma_iov *rma_iov
      * }
      */
-    public static MemorySegment rma_iov(MemorySegment struct) {
-        return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET);
-    }
+    public static MemorySegment rma_iov(MemorySegment struct) { return struct.get(rma_iov$LAYOUT, rma_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -274,9 +242,7 @@ public class fi_msg_rma {
      * size_t rma_iov_count
      * }
      */
-    public static final OfLong rma_iov_count$layout() {
-        return rma_iov_count$LAYOUT;
-    }
+    public static final OfLong rma_iov_count$layout() { return rma_iov_count$LAYOUT; }
 
     private static final long rma_iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_count"));
 
@@ -286,9 +252,7 @@ public class fi_msg_rma {
      * size_t rma_iov_count
      * }
      */
-    public static final long rma_iov_count$offset() {
-        return rma_iov_count$OFFSET;
-    }
+    public static final long rma_iov_count$offset() { return rma_iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -318,9 +282,7 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -330,9 +292,7 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -340,9 +300,7 @@ public class fi_msg_rma {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -362,9 +320,7 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -374,9 +330,7 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -384,9 +338,7 @@ public class fi_msg_rma {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -409,16 +361,12 @@ public class fi_msg_rma {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -40,9 +40,7 @@ public class fi_msg_tagged {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout msg_iov$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("msg_iov"));
 
@@ -52,9 +50,7 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static final AddressLayout msg_iov$layout() {
-        return msg_iov$LAYOUT;
-    }
+    public static final AddressLayout msg_iov$layout() { return msg_iov$LAYOUT; }
 
     private static final long msg_iov$OFFSET = $LAYOUT.byteOffset(groupElement("msg_iov"));
 
@@ -64,9 +60,7 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static final long msg_iov$offset() {
-        return msg_iov$OFFSET;
-    }
+    public static final long msg_iov$offset() { return msg_iov$OFFSET; }
 
     /**
      * Getter for field:
@@ -74,9 +68,7 @@ public class fi_msg_tagged {
      * const struct iovec *msg_iov
      * }
      */
-    public static MemorySegment msg_iov(MemorySegment struct) {
-        return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET);
-    }
+    public static MemorySegment msg_iov(MemorySegment struct) { return struct.get(msg_iov$LAYOUT, msg_iov$OFFSET); }
 
     /**
      * Setter for field:
@@ -96,9 +88,7 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static final AddressLayout desc$layout() {
-        return desc$LAYOUT;
-    }
+    public static final AddressLayout desc$layout() { return desc$LAYOUT; }
 
     private static final long desc$OFFSET = $LAYOUT.byteOffset(groupElement("desc"));
 
@@ -108,9 +98,7 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static final long desc$offset() {
-        return desc$OFFSET;
-    }
+    public static final long desc$offset() { return desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -118,9 +106,7 @@ public class fi_msg_tagged {
      * void **desc
      * }
      */
-    public static MemorySegment desc(MemorySegment struct) {
-        return struct.get(desc$LAYOUT, desc$OFFSET);
-    }
+    public static MemorySegment desc(MemorySegment struct) { return struct.get(desc$LAYOUT, desc$OFFSET); }
 
     /**
      * Setter for field:
@@ -140,9 +126,7 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static final OfLong iov_count$layout() {
-        return iov_count$LAYOUT;
-    }
+    public static final OfLong iov_count$layout() { return iov_count$LAYOUT; }
 
     private static final long iov_count$OFFSET = $LAYOUT.byteOffset(groupElement("iov_count"));
 
@@ -152,9 +136,7 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static final long iov_count$offset() {
-        return iov_count$OFFSET;
-    }
+    public static final long iov_count$offset() { return iov_count$OFFSET; }
 
     /**
      * Getter for field:
@@ -162,9 +144,7 @@ public class fi_msg_tagged {
      * size_t iov_count
      * }
      */
-    public static long iov_count(MemorySegment struct) {
-        return struct.get(iov_count$LAYOUT, iov_count$OFFSET);
-    }
+    public static long iov_count(MemorySegment struct) { return struct.get(iov_count$LAYOUT, iov_count$OFFSET); }
 
     /**
      * Setter for field:
@@ -184,9 +164,7 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static final OfLong addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final OfLong addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -196,9 +174,7 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -206,9 +182,7 @@ public class fi_msg_tagged {
      * fi_addr_t addr
      * }
      */
-    public static long addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -228,9 +202,7 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static final OfLong tag$layout() {
-        return tag$LAYOUT;
-    }
+    public static final OfLong tag$layout() { return tag$LAYOUT; }
 
     private static final long tag$OFFSET = $LAYOUT.byteOffset(groupElement("tag"));
 
@@ -240,9 +212,7 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static final long tag$offset() {
-        return tag$OFFSET;
-    }
+    public static final long tag$offset() { return tag$OFFSET; }
 
     /**
      * Getter for field:
@@ -250,9 +220,7 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static long tag(MemorySegment struct) {
-        return struct.get(tag$LAYOUT, tag$OFFSET);
-    }
+    public static long tag(MemorySegment struct) { return struct.get(tag$LAYOUT, tag$OFFSET); }
 
     /**
      * Setter for field:
@@ -260,9 +228,7 @@ public class fi_msg_tagged {
      * uint64_t tag
      * }
      */
-    public static void tag(MemorySegment struct, long fieldValue) {
-        struct.set(tag$LAYOUT, tag$OFFSET, fieldValue);
-    }
+    public static void tag(MemorySegment struct, long fieldValue) { struct.set(tag$LAYOUT, tag$OFFSET, fieldValue); }
 
     private static final OfLong ignore$LAYOUT = (OfLong) $LAYOUT.select(groupElement("ignore"));
 
@@ -272,9 +238,7 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static final OfLong ignore$layout() {
-        return ignore$LAYOUT;
-    }
+    public static final OfLong ignore$layout() { return ignore$LAYOUT; }
 
     private static final long ignore$OFFSET = $LAYOUT.byteOffset(groupElement("ignore"));
 
@@ -284,9 +248,7 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static final long ignore$offset() {
-        return ignore$OFFSET;
-    }
+    public static final long ignore$offset() { return ignore$OFFSET; }
 
     /**
      * Getter for field:
@@ -294,9 +256,7 @@ public class fi_msg_tagged {
      * uint64_t ignore
      * }
      */
-    public static long ignore(MemorySegment struct) {
-        return struct.get(ignore$LAYOUT, ignore$OFFSET);
-    }
+    public static long ignore(MemorySegment struct) { return struct.get(ignore$LAYOUT, ignore$OFFSET); }
 
     /**
      * Setter for field:
@@ -316,9 +276,7 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -328,9 +286,7 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -338,9 +294,7 @@ public class fi_msg_tagged {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -360,9 +314,7 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static final OfLong data$layout() {
-        return data$LAYOUT;
-    }
+    public static final OfLong data$layout() { return data$LAYOUT; }
 
     private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -372,9 +324,7 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static final long data$offset() {
-        return data$OFFSET;
-    }
+    public static final long data$offset() { return data$OFFSET; }
 
     /**
      * Getter for field:
@@ -382,9 +332,7 @@ public class fi_msg_tagged {
      * uint64_t data
      * }
      */
-    public static long data(MemorySegment struct) {
-        return struct.get(data$LAYOUT, data$OFFSET);
-    }
+    public static long data(MemorySegment struct) { return struct.get(data$LAYOUT, data$OFFSET); }
 
     /**
      * Setter for field:
@@ -407,16 +355,12 @@ public class fi_msg_tagged {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fi_mutex_cond {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout mutex$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mutex"));
 
@@ -45,9 +43,7 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static final AddressLayout mutex$layout() {
-        return mutex$LAYOUT;
-    }
+    public static final AddressLayout mutex$layout() { return mutex$LAYOUT; }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -57,9 +53,7 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static final long mutex$offset() {
-        return mutex$OFFSET;
-    }
+    public static final long mutex$offset() { return mutex$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_mutex_cond {
      * pthread_mutex_t *mutex
      * }
      */
-    public static MemorySegment mutex(MemorySegment struct) {
-        return struct.get(mutex$LAYOUT, mutex$OFFSET);
-    }
+    public static MemorySegment mutex(MemorySegment struct) { return struct.get(mutex$LAYOUT, mutex$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static final AddressLayout cond$layout() {
-        return cond$LAYOUT;
-    }
+    public static final AddressLayout cond$layout() { return cond$LAYOUT; }
 
     private static final long cond$OFFSET = $LAYOUT.byteOffset(groupElement("cond"));
 
@@ -101,9 +91,7 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static final long cond$offset() {
-        return cond$OFFSET;
-    }
+    public static final long cond$offset() { return cond$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_mutex_cond {
      * pthread_cond_t *cond
      * }
      */
-    public static MemorySegment cond(MemorySegment struct) {
-        return struct.get(cond$LAYOUT, cond$OFFSET);
-    }
+    public static MemorySegment cond(MemorySegment struct) { return struct.get(cond$LAYOUT, cond$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_mutex_cond {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fi_op_atomic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
@@ -45,9 +43,7 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() {
-        return ep$LAYOUT;
-    }
+    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -57,9 +53,7 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() {
-        return ep$OFFSET;
-    }
+    public static final long ep$offset() { return ep$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_op_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) {
-        return struct.get(ep$LAYOUT, ep$OFFSET);
-    }
+    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_op_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() {
-        return msg$LAYOUT;
-    }
+    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -101,9 +91,7 @@ public class fi_op_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() {
-        return msg$OFFSET;
-    }
+    public static final long msg$offset() { return msg$OFFSET; }
 
     /**
      * Getter for field:
@@ -133,9 +121,7 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -145,9 +131,7 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +139,7 @@ public class fi_op_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +162,12 @@ public class fi_op_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

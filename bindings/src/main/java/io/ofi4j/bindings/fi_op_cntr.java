@@ -33,9 +33,7 @@ public class fi_op_cntr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
 
@@ -45,9 +43,7 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static final AddressLayout cntr$layout() {
-        return cntr$LAYOUT;
-    }
+    public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
 
     private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -57,9 +53,7 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static final long cntr$offset() {
-        return cntr$OFFSET;
-    }
+    public static final long cntr$offset() { return cntr$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_op_cntr {
      * struct fid_cntr *cntr
      * }
      */
-    public static MemorySegment cntr(MemorySegment struct) {
-        return struct.get(cntr$LAYOUT, cntr$OFFSET);
-    }
+    public static MemorySegment cntr(MemorySegment struct) { return struct.get(cntr$LAYOUT, cntr$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static final OfLong value$layout() {
-        return value$LAYOUT;
-    }
+    public static final OfLong value$layout() { return value$LAYOUT; }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -101,9 +91,7 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static final long value$offset() {
-        return value$OFFSET;
-    }
+    public static final long value$offset() { return value$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_op_cntr {
      * uint64_t value
      * }
      */
-    public static long value(MemorySegment struct) {
-        return struct.get(value$LAYOUT, value$OFFSET);
-    }
+    public static long value(MemorySegment struct) { return struct.get(value$LAYOUT, value$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_op_cntr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -37,9 +37,7 @@ public class fi_op_compare_atomic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
@@ -49,9 +47,7 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() {
-        return ep$LAYOUT;
-    }
+    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -61,9 +57,7 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() {
-        return ep$OFFSET;
-    }
+    public static final long ep$offset() { return ep$OFFSET; }
 
     /**
      * Getter for field:
@@ -71,9 +65,7 @@ public class fi_op_compare_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) {
-        return struct.get(ep$LAYOUT, ep$OFFSET);
-    }
+    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
 
     /**
      * Setter for field:
@@ -93,9 +85,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() {
-        return msg$LAYOUT;
-    }
+    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -105,9 +95,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() {
-        return msg$OFFSET;
-    }
+    public static final long msg$offset() { return msg$OFFSET; }
 
     /**
      * Getter for field:
@@ -137,9 +125,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final GroupLayout fetch$layout() {
-        return fetch$LAYOUT;
-    }
+    public static final GroupLayout fetch$layout() { return fetch$LAYOUT; }
 
     private static final long fetch$OFFSET = $LAYOUT.byteOffset(groupElement("fetch"));
 
@@ -149,9 +135,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final long fetch$offset() {
-        return fetch$OFFSET;
-    }
+    public static final long fetch$offset() { return fetch$OFFSET; }
 
     /**
      * Getter for field:
@@ -181,9 +165,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_compare compare
      * }
      */
-    public static final GroupLayout compare$layout() {
-        return compare$LAYOUT;
-    }
+    public static final GroupLayout compare$layout() { return compare$LAYOUT; }
 
     private static final long compare$OFFSET = $LAYOUT.byteOffset(groupElement("compare"));
 
@@ -193,9 +175,7 @@ public class fi_op_compare_atomic {
      * struct fi_msg_compare compare
      * }
      */
-    public static final long compare$offset() {
-        return compare$OFFSET;
-    }
+    public static final long compare$offset() { return compare$OFFSET; }
 
     /**
      * Getter for field:
@@ -225,9 +205,7 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -237,9 +215,7 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -247,9 +223,7 @@ public class fi_op_compare_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -272,16 +246,12 @@ public class fi_op_compare_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_op_fetch_atomic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout ep$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ep"));
 
@@ -48,9 +46,7 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final AddressLayout ep$layout() {
-        return ep$LAYOUT;
-    }
+    public static final AddressLayout ep$layout() { return ep$LAYOUT; }
 
     private static final long ep$OFFSET = $LAYOUT.byteOffset(groupElement("ep"));
 
@@ -60,9 +56,7 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static final long ep$offset() {
-        return ep$OFFSET;
-    }
+    public static final long ep$offset() { return ep$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_op_fetch_atomic {
      * struct fid_ep *ep
      * }
      */
-    public static MemorySegment ep(MemorySegment struct) {
-        return struct.get(ep$LAYOUT, ep$OFFSET);
-    }
+    public static MemorySegment ep(MemorySegment struct) { return struct.get(ep$LAYOUT, ep$OFFSET); }
 
     /**
      * Setter for field:
@@ -92,9 +84,7 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final GroupLayout msg$layout() {
-        return msg$LAYOUT;
-    }
+    public static final GroupLayout msg$layout() { return msg$LAYOUT; }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -104,9 +94,7 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_atomic msg
      * }
      */
-    public static final long msg$offset() {
-        return msg$OFFSET;
-    }
+    public static final long msg$offset() { return msg$OFFSET; }
 
     /**
      * Getter for field:
@@ -136,9 +124,7 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final GroupLayout fetch$layout() {
-        return fetch$LAYOUT;
-    }
+    public static final GroupLayout fetch$layout() { return fetch$LAYOUT; }
 
     private static final long fetch$OFFSET = $LAYOUT.byteOffset(groupElement("fetch"));
 
@@ -148,9 +134,7 @@ public class fi_op_fetch_atomic {
      * struct fi_msg_fetch fetch
      * }
      */
-    public static final long fetch$offset() {
-        return fetch$OFFSET;
-    }
+    public static final long fetch$offset() { return fetch$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +164,7 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static final OfLong flags$layout() {
-        return flags$LAYOUT;
-    }
+    public static final OfLong flags$layout() { return flags$LAYOUT; }
 
     private static final long flags$OFFSET = $LAYOUT.byteOffset(groupElement("flags"));
 
@@ -192,9 +174,7 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static final long flags$offset() {
-        return flags$OFFSET;
-    }
+    public static final long flags$offset() { return flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -202,9 +182,7 @@ public class fi_op_fetch_atomic {
      * uint64_t flags
      * }
      */
-    public static long flags(MemorySegment struct) {
-        return struct.get(flags$LAYOUT, flags$OFFSET);
-    }
+    public static long flags(MemorySegment struct) { return struct.get(flags$LAYOUT, flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -227,16 +205,12 @@ public class fi_op_fetch_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

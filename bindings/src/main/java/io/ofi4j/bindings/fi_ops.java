@@ -39,9 +39,7 @@ public class fi_ops {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_ops {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -110,9 +102,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(close.Function.class, "apply", $DESC);
 
@@ -146,9 +136,7 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static final AddressLayout close$layout() {
-        return close$LAYOUT;
-    }
+    public static final AddressLayout close$layout() { return close$LAYOUT; }
 
     private static final long close$OFFSET = $LAYOUT.byteOffset(groupElement("close"));
 
@@ -158,9 +146,7 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static final long close$offset() {
-        return close$OFFSET;
-    }
+    public static final long close$offset() { return close$OFFSET; }
 
     /**
      * Getter for field:
@@ -168,9 +154,7 @@ public class fi_ops {
      * int (*close)(struct fid *)
      * }
      */
-    public static MemorySegment close(MemorySegment struct) {
-        return struct.get(close$LAYOUT, close$OFFSET);
-    }
+    public static MemorySegment close(MemorySegment struct) { return struct.get(close$LAYOUT, close$OFFSET); }
 
     /**
      * Setter for field:
@@ -206,9 +190,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(bind.Function.class, "apply", $DESC);
 
@@ -242,9 +224,7 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout bind$layout() {
-        return bind$LAYOUT;
-    }
+    public static final AddressLayout bind$layout() { return bind$LAYOUT; }
 
     private static final long bind$OFFSET = $LAYOUT.byteOffset(groupElement("bind"));
 
@@ -254,9 +234,7 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static final long bind$offset() {
-        return bind$OFFSET;
-    }
+    public static final long bind$offset() { return bind$OFFSET; }
 
     /**
      * Getter for field:
@@ -264,9 +242,7 @@ public class fi_ops {
      * int (*bind)(struct fid *, struct fid *, uint64_t)
      * }
      */
-    public static MemorySegment bind(MemorySegment struct) {
-        return struct.get(bind$LAYOUT, bind$OFFSET);
-    }
+    public static MemorySegment bind(MemorySegment struct) { return struct.get(bind$LAYOUT, bind$OFFSET); }
 
     /**
      * Setter for field:
@@ -302,9 +278,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(control.Function.class, "apply", $DESC);
 
@@ -338,9 +312,7 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static final AddressLayout control$layout() {
-        return control$LAYOUT;
-    }
+    public static final AddressLayout control$layout() { return control$LAYOUT; }
 
     private static final long control$OFFSET = $LAYOUT.byteOffset(groupElement("control"));
 
@@ -350,9 +322,7 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static final long control$offset() {
-        return control$OFFSET;
-    }
+    public static final long control$offset() { return control$OFFSET; }
 
     /**
      * Getter for field:
@@ -360,9 +330,7 @@ public class fi_ops {
      * int (*control)(struct fid *, int, void *)
      * }
      */
-    public static MemorySegment control(MemorySegment struct) {
-        return struct.get(control$LAYOUT, control$OFFSET);
-    }
+    public static MemorySegment control(MemorySegment struct) { return struct.get(control$LAYOUT, control$OFFSET); }
 
     /**
      * Setter for field:
@@ -398,9 +366,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ops_open.Function.class, "apply", $DESC);
 
@@ -435,9 +401,7 @@ public class fi_ops {
      * int (*ops_open)(struct fid *, const char *, uint64_t, void **, void *)
      * }
      */
-    public static final AddressLayout ops_open$layout() {
-        return ops_open$LAYOUT;
-    }
+    public static final AddressLayout ops_open$layout() { return ops_open$LAYOUT; }
 
     private static final long ops_open$OFFSET = $LAYOUT.byteOffset(groupElement("ops_open"));
 
@@ -447,9 +411,7 @@ public class fi_ops {
      * int (*ops_open)(struct fid *, const char *, uint64_t, void **, void *)
      * }
      */
-    public static final long ops_open$offset() {
-        return ops_open$OFFSET;
-    }
+    public static final long ops_open$offset() { return ops_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -495,9 +457,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tostr.Function.class, "apply", $DESC);
 
@@ -531,9 +491,7 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static final AddressLayout tostr$layout() {
-        return tostr$LAYOUT;
-    }
+    public static final AddressLayout tostr$layout() { return tostr$LAYOUT; }
 
     private static final long tostr$OFFSET = $LAYOUT.byteOffset(groupElement("tostr"));
 
@@ -543,9 +501,7 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static final long tostr$offset() {
-        return tostr$OFFSET;
-    }
+    public static final long tostr$offset() { return tostr$OFFSET; }
 
     /**
      * Getter for field:
@@ -553,9 +509,7 @@ public class fi_ops {
      * int (*tostr)(const struct fid *, char *, size_t)
      * }
      */
-    public static MemorySegment tostr(MemorySegment struct) {
-        return struct.get(tostr$LAYOUT, tostr$OFFSET);
-    }
+    public static MemorySegment tostr(MemorySegment struct) { return struct.get(tostr$LAYOUT, tostr$OFFSET); }
 
     /**
      * Setter for field:
@@ -591,9 +545,7 @@ public class fi_ops {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ops_set.Function.class, "apply", $DESC);
 
@@ -628,9 +580,7 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static final AddressLayout ops_set$layout() {
-        return ops_set$LAYOUT;
-    }
+    public static final AddressLayout ops_set$layout() { return ops_set$LAYOUT; }
 
     private static final long ops_set$OFFSET = $LAYOUT.byteOffset(groupElement("ops_set"));
 
@@ -640,9 +590,7 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static final long ops_set$offset() {
-        return ops_set$OFFSET;
-    }
+    public static final long ops_set$offset() { return ops_set$OFFSET; }
 
     /**
      * Getter for field:
@@ -650,9 +598,7 @@ public class fi_ops {
      * int (*ops_set)(struct fid *, const char *, uint64_t, void *, void *)
      * }
      */
-    public static MemorySegment ops_set(MemorySegment struct) {
-        return struct.get(ops_set$LAYOUT, ops_set$OFFSET);
-    }
+    public static MemorySegment ops_set(MemorySegment struct) { return struct.get(ops_set$LAYOUT, ops_set$OFFSET); }
 
     /**
      * Setter for field:
@@ -675,16 +621,12 @@ public class fi_ops {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -51,9 +51,7 @@ public class fi_ops_atomic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -63,9 +61,7 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -75,9 +71,7 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -85,9 +79,7 @@ public class fi_ops_atomic {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -125,9 +117,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -162,9 +152,7 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout write$layout() {
-        return write$LAYOUT;
-    }
+    public static final AddressLayout write$layout() { return write$LAYOUT; }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -174,9 +162,7 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long write$offset() {
-        return write$OFFSET;
-    }
+    public static final long write$offset() { return write$OFFSET; }
 
     /**
      * Getter for field:
@@ -184,9 +170,7 @@ public class fi_ops_atomic {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) {
-        return struct.get(write$LAYOUT, write$OFFSET);
-    }
+    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
 
     /**
      * Setter for field:
@@ -224,9 +208,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writev.Function.class, "apply", $DESC);
 
@@ -261,9 +243,7 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout writev$layout() {
-        return writev$LAYOUT;
-    }
+    public static final AddressLayout writev$layout() { return writev$LAYOUT; }
 
     private static final long writev$OFFSET = $LAYOUT.byteOffset(groupElement("writev"));
 
@@ -273,9 +253,7 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long writev$offset() {
-        return writev$OFFSET;
-    }
+    public static final long writev$offset() { return writev$OFFSET; }
 
     /**
      * Getter for field:
@@ -283,9 +261,7 @@ public class fi_ops_atomic {
      * ssize_t (*writev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static MemorySegment writev(MemorySegment struct) {
-        return struct.get(writev$LAYOUT, writev$OFFSET);
-    }
+    public static MemorySegment writev(MemorySegment struct) { return struct.get(writev$LAYOUT, writev$OFFSET); }
 
     /**
      * Setter for field:
@@ -321,9 +297,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writemsg.Function.class, "apply", $DESC);
 
@@ -357,9 +331,7 @@ public class fi_ops_atomic {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_atomic *, uint64_t)
      * }
      */
-    public static final AddressLayout writemsg$layout() {
-        return writemsg$LAYOUT;
-    }
+    public static final AddressLayout writemsg$layout() { return writemsg$LAYOUT; }
 
     private static final long writemsg$OFFSET = $LAYOUT.byteOffset(groupElement("writemsg"));
 
@@ -369,9 +341,7 @@ public class fi_ops_atomic {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_atomic *, uint64_t)
      * }
      */
-    public static final long writemsg$offset() {
-        return writemsg$OFFSET;
-    }
+    public static final long writemsg$offset() { return writemsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -418,9 +388,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -455,9 +423,7 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static final AddressLayout inject$layout() {
-        return inject$LAYOUT;
-    }
+    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -467,9 +433,7 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static final long inject$offset() {
-        return inject$OFFSET;
-    }
+    public static final long inject$offset() { return inject$OFFSET; }
 
     /**
      * Getter for field:
@@ -477,9 +441,7 @@ public class fi_ops_atomic {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) {
-        return struct.get(inject$LAYOUT, inject$OFFSET);
-    }
+    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
 
     /**
      * Setter for field:
@@ -517,9 +479,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwrite.Function.class, "apply", $DESC);
 
@@ -556,9 +516,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwrite)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout readwrite$layout() {
-        return readwrite$LAYOUT;
-    }
+    public static final AddressLayout readwrite$layout() { return readwrite$LAYOUT; }
 
     private static final long readwrite$OFFSET = $LAYOUT.byteOffset(groupElement("readwrite"));
 
@@ -568,9 +526,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwrite)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long readwrite$offset() {
-        return readwrite$OFFSET;
-    }
+    public static final long readwrite$offset() { return readwrite$OFFSET; }
 
     /**
      * Getter for field:
@@ -619,9 +575,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritev.Function.class, "apply", $DESC);
 
@@ -658,9 +612,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout readwritev$layout() {
-        return readwritev$LAYOUT;
-    }
+    public static final AddressLayout readwritev$layout() { return readwritev$LAYOUT; }
 
     private static final long readwritev$OFFSET = $LAYOUT.byteOffset(groupElement("readwritev"));
 
@@ -670,9 +622,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long readwritev$offset() {
-        return readwritev$OFFSET;
-    }
+    public static final long readwritev$offset() { return readwritev$OFFSET; }
 
     /**
      * Getter for field:
@@ -718,9 +668,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritemsg.Function.class, "apply", $DESC);
 
@@ -756,9 +704,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout readwritemsg$layout() {
-        return readwritemsg$LAYOUT;
-    }
+    public static final AddressLayout readwritemsg$layout() { return readwritemsg$LAYOUT; }
 
     private static final long readwritemsg$OFFSET = $LAYOUT.byteOffset(groupElement("readwritemsg"));
 
@@ -768,9 +714,7 @@ public class fi_ops_atomic {
      * ssize_t (*readwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long readwritemsg$offset() {
-        return readwritemsg$OFFSET;
-    }
+    public static final long readwritemsg$offset() { return readwritemsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -820,9 +764,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwrite.Function.class, "apply", $DESC);
 
@@ -859,9 +801,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwrite)(struct fid_ep *, const void *, size_t, void *, const void *, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout compwrite$layout() {
-        return compwrite$LAYOUT;
-    }
+    public static final AddressLayout compwrite$layout() { return compwrite$LAYOUT; }
 
     private static final long compwrite$OFFSET = $LAYOUT.byteOffset(groupElement("compwrite"));
 
@@ -871,9 +811,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwrite)(struct fid_ep *, const void *, size_t, void *, const void *, void *, void *, void *, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long compwrite$offset() {
-        return compwrite$OFFSET;
-    }
+    public static final long compwrite$offset() { return compwrite$OFFSET; }
 
     /**
      * Getter for field:
@@ -923,9 +861,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritev.Function.class, "apply", $DESC);
 
@@ -962,9 +898,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final AddressLayout compwritev$layout() {
-        return compwritev$LAYOUT;
-    }
+    public static final AddressLayout compwritev$layout() { return compwritev$LAYOUT; }
 
     private static final long compwritev$OFFSET = $LAYOUT.byteOffset(groupElement("compwritev"));
 
@@ -974,9 +908,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwritev)(struct fid_ep *, const struct fi_ioc *, void **, size_t, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, fi_addr_t, uint64_t, uint64_t, enum fi_datatype, enum fi_op, void *)
      * }
      */
-    public static final long compwritev$offset() {
-        return compwritev$OFFSET;
-    }
+    public static final long compwritev$offset() { return compwritev$OFFSET; }
 
     /**
      * Getter for field:
@@ -1024,9 +956,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritemsg.Function.class, "apply", $DESC);
 
@@ -1062,9 +992,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout compwritemsg$layout() {
-        return compwritemsg$LAYOUT;
-    }
+    public static final AddressLayout compwritemsg$layout() { return compwritemsg$LAYOUT; }
 
     private static final long compwritemsg$OFFSET = $LAYOUT.byteOffset(groupElement("compwritemsg"));
 
@@ -1074,9 +1002,7 @@ public class fi_ops_atomic {
      * ssize_t (*compwritemsg)(struct fid_ep *, const struct fi_msg_atomic *, const struct fi_ioc *, void **, size_t, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long compwritemsg$offset() {
-        return compwritemsg$OFFSET;
-    }
+    public static final long compwritemsg$offset() { return compwritemsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -1122,9 +1048,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writevalid.Function.class, "apply", $DESC);
 
@@ -1158,9 +1082,7 @@ public class fi_ops_atomic {
      * int (*writevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout writevalid$layout() {
-        return writevalid$LAYOUT;
-    }
+    public static final AddressLayout writevalid$layout() { return writevalid$LAYOUT; }
 
     private static final long writevalid$OFFSET = $LAYOUT.byteOffset(groupElement("writevalid"));
 
@@ -1170,9 +1092,7 @@ public class fi_ops_atomic {
      * int (*writevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long writevalid$offset() {
-        return writevalid$OFFSET;
-    }
+    public static final long writevalid$offset() { return writevalid$OFFSET; }
 
     /**
      * Getter for field:
@@ -1218,9 +1138,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readwritevalid.Function.class, "apply", $DESC);
 
@@ -1255,9 +1173,7 @@ public class fi_ops_atomic {
      * int (*readwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout readwritevalid$layout() {
-        return readwritevalid$LAYOUT;
-    }
+    public static final AddressLayout readwritevalid$layout() { return readwritevalid$LAYOUT; }
 
     private static final long readwritevalid$OFFSET = $LAYOUT.byteOffset(groupElement("readwritevalid"));
 
@@ -1267,9 +1183,7 @@ public class fi_ops_atomic {
      * int (*readwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long readwritevalid$offset() {
-        return readwritevalid$OFFSET;
-    }
+    public static final long readwritevalid$offset() { return readwritevalid$OFFSET; }
 
     /**
      * Getter for field:
@@ -1315,9 +1229,7 @@ public class fi_ops_atomic {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(compwritevalid.Function.class, "apply", $DESC);
 
@@ -1352,9 +1264,7 @@ public class fi_ops_atomic {
      * int (*compwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final AddressLayout compwritevalid$layout() {
-        return compwritevalid$LAYOUT;
-    }
+    public static final AddressLayout compwritevalid$layout() { return compwritevalid$LAYOUT; }
 
     private static final long compwritevalid$OFFSET = $LAYOUT.byteOffset(groupElement("compwritevalid"));
 
@@ -1364,9 +1274,7 @@ public class fi_ops_atomic {
      * int (*compwritevalid)(struct fid_ep *, enum fi_datatype, enum fi_op, size_t *)
      * }
      */
-    public static final long compwritevalid$offset() {
-        return compwritevalid$OFFSET;
-    }
+    public static final long compwritevalid$offset() { return compwritevalid$OFFSET; }
 
     /**
      * Getter for field:
@@ -1399,16 +1307,12 @@ public class fi_ops_atomic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -46,9 +46,7 @@ public class fi_ops_av {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -58,9 +56,7 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -70,9 +66,7 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -80,9 +74,7 @@ public class fi_ops_av {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -118,9 +110,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert.Function.class, "apply", $DESC);
 
@@ -155,9 +145,7 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insert$layout() {
-        return insert$LAYOUT;
-    }
+    public static final AddressLayout insert$layout() { return insert$LAYOUT; }
 
     private static final long insert$OFFSET = $LAYOUT.byteOffset(groupElement("insert"));
 
@@ -167,9 +155,7 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insert$offset() {
-        return insert$OFFSET;
-    }
+    public static final long insert$offset() { return insert$OFFSET; }
 
     /**
      * Getter for field:
@@ -177,9 +163,7 @@ public class fi_ops_av {
      * int (*insert)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static MemorySegment insert(MemorySegment struct) {
-        return struct.get(insert$LAYOUT, insert$OFFSET);
-    }
+    public static MemorySegment insert(MemorySegment struct) { return struct.get(insert$LAYOUT, insert$OFFSET); }
 
     /**
      * Setter for field:
@@ -216,9 +200,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insertsvc.Function.class, "apply", $DESC);
 
@@ -253,9 +235,7 @@ public class fi_ops_av {
      * int (*insertsvc)(struct fid_av *, const char *, const char *, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insertsvc$layout() {
-        return insertsvc$LAYOUT;
-    }
+    public static final AddressLayout insertsvc$layout() { return insertsvc$LAYOUT; }
 
     private static final long insertsvc$OFFSET = $LAYOUT.byteOffset(groupElement("insertsvc"));
 
@@ -265,9 +245,7 @@ public class fi_ops_av {
      * int (*insertsvc)(struct fid_av *, const char *, const char *, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insertsvc$offset() {
-        return insertsvc$OFFSET;
-    }
+    public static final long insertsvc$offset() { return insertsvc$OFFSET; }
 
     /**
      * Getter for field:
@@ -315,9 +293,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insertsym.Function.class, "apply", $DESC);
 
@@ -352,9 +328,7 @@ public class fi_ops_av {
      * int (*insertsym)(struct fid_av *, const char *, size_t, const char *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final AddressLayout insertsym$layout() {
-        return insertsym$LAYOUT;
-    }
+    public static final AddressLayout insertsym$layout() { return insertsym$LAYOUT; }
 
     private static final long insertsym$OFFSET = $LAYOUT.byteOffset(groupElement("insertsym"));
 
@@ -364,9 +338,7 @@ public class fi_ops_av {
      * int (*insertsym)(struct fid_av *, const char *, size_t, const char *, size_t, fi_addr_t *, uint64_t, void *)
      * }
      */
-    public static final long insertsym$offset() {
-        return insertsym$OFFSET;
-    }
+    public static final long insertsym$offset() { return insertsym$OFFSET; }
 
     /**
      * Getter for field:
@@ -412,9 +384,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(remove.Function.class, "apply", $DESC);
 
@@ -448,9 +418,7 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout remove$layout() {
-        return remove$LAYOUT;
-    }
+    public static final AddressLayout remove$layout() { return remove$LAYOUT; }
 
     private static final long remove$OFFSET = $LAYOUT.byteOffset(groupElement("remove"));
 
@@ -460,9 +428,7 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static final long remove$offset() {
-        return remove$OFFSET;
-    }
+    public static final long remove$offset() { return remove$OFFSET; }
 
     /**
      * Getter for field:
@@ -470,9 +436,7 @@ public class fi_ops_av {
      * int (*remove)(struct fid_av *, fi_addr_t *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment remove(MemorySegment struct) {
-        return struct.get(remove$LAYOUT, remove$OFFSET);
-    }
+    public static MemorySegment remove(MemorySegment struct) { return struct.get(remove$LAYOUT, remove$OFFSET); }
 
     /**
      * Setter for field:
@@ -508,9 +472,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(lookup.Function.class, "apply", $DESC);
 
@@ -545,9 +507,7 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout lookup$layout() {
-        return lookup$LAYOUT;
-    }
+    public static final AddressLayout lookup$layout() { return lookup$LAYOUT; }
 
     private static final long lookup$OFFSET = $LAYOUT.byteOffset(groupElement("lookup"));
 
@@ -557,9 +517,7 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final long lookup$offset() {
-        return lookup$OFFSET;
-    }
+    public static final long lookup$offset() { return lookup$OFFSET; }
 
     /**
      * Getter for field:
@@ -567,9 +525,7 @@ public class fi_ops_av {
      * int (*lookup)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static MemorySegment lookup(MemorySegment struct) {
-        return struct.get(lookup$LAYOUT, lookup$OFFSET);
-    }
+    public static MemorySegment lookup(MemorySegment struct) { return struct.get(lookup$LAYOUT, lookup$OFFSET); }
 
     /**
      * Setter for field:
@@ -605,9 +561,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(straddr.Function.class, "apply", $DESC);
 
@@ -642,9 +596,7 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static final AddressLayout straddr$layout() {
-        return straddr$LAYOUT;
-    }
+    public static final AddressLayout straddr$layout() { return straddr$LAYOUT; }
 
     private static final long straddr$OFFSET = $LAYOUT.byteOffset(groupElement("straddr"));
 
@@ -654,9 +606,7 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static final long straddr$offset() {
-        return straddr$OFFSET;
-    }
+    public static final long straddr$offset() { return straddr$OFFSET; }
 
     /**
      * Getter for field:
@@ -664,9 +614,7 @@ public class fi_ops_av {
      * const char *(*straddr)(struct fid_av *, const void *, char *, size_t *)
      * }
      */
-    public static MemorySegment straddr(MemorySegment struct) {
-        return struct.get(straddr$LAYOUT, straddr$OFFSET);
-    }
+    public static MemorySegment straddr(MemorySegment struct) { return struct.get(straddr$LAYOUT, straddr$OFFSET); }
 
     /**
      * Setter for field:
@@ -702,9 +650,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(av_set.Function.class, "apply", $DESC);
 
@@ -739,9 +685,7 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static final AddressLayout av_set$layout() {
-        return av_set$LAYOUT;
-    }
+    public static final AddressLayout av_set$layout() { return av_set$LAYOUT; }
 
     private static final long av_set$OFFSET = $LAYOUT.byteOffset(groupElement("av_set"));
 
@@ -751,9 +695,7 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static final long av_set$offset() {
-        return av_set$OFFSET;
-    }
+    public static final long av_set$offset() { return av_set$OFFSET; }
 
     /**
      * Getter for field:
@@ -761,9 +703,7 @@ public class fi_ops_av {
      * int (*av_set)(struct fid_av *, struct fi_av_set_attr *, struct fid_av_set **, void *)
      * }
      */
-    public static MemorySegment av_set(MemorySegment struct) {
-        return struct.get(av_set$LAYOUT, av_set$OFFSET);
-    }
+    public static MemorySegment av_set(MemorySegment struct) { return struct.get(av_set$LAYOUT, av_set$OFFSET); }
 
     /**
      * Setter for field:
@@ -799,9 +739,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert_auth_key.Function.class, "apply", $DESC);
 
@@ -837,9 +775,7 @@ public class fi_ops_av {
      * int (*insert_auth_key)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t)
      * }
      */
-    public static final AddressLayout insert_auth_key$layout() {
-        return insert_auth_key$LAYOUT;
-    }
+    public static final AddressLayout insert_auth_key$layout() { return insert_auth_key$LAYOUT; }
 
     private static final long insert_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("insert_auth_key"));
 
@@ -849,9 +785,7 @@ public class fi_ops_av {
      * int (*insert_auth_key)(struct fid_av *, const void *, size_t, fi_addr_t *, uint64_t)
      * }
      */
-    public static final long insert_auth_key$offset() {
-        return insert_auth_key$OFFSET;
-    }
+    public static final long insert_auth_key$offset() { return insert_auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -897,9 +831,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(lookup_auth_key.Function.class, "apply", $DESC);
 
@@ -935,9 +867,7 @@ public class fi_ops_av {
      * int (*lookup_auth_key)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout lookup_auth_key$layout() {
-        return lookup_auth_key$LAYOUT;
-    }
+    public static final AddressLayout lookup_auth_key$layout() { return lookup_auth_key$LAYOUT; }
 
     private static final long lookup_auth_key$OFFSET = $LAYOUT.byteOffset(groupElement("lookup_auth_key"));
 
@@ -947,9 +877,7 @@ public class fi_ops_av {
      * int (*lookup_auth_key)(struct fid_av *, fi_addr_t, void *, size_t *)
      * }
      */
-    public static final long lookup_auth_key$offset() {
-        return lookup_auth_key$OFFSET;
-    }
+    public static final long lookup_auth_key$offset() { return lookup_auth_key$OFFSET; }
 
     /**
      * Getter for field:
@@ -995,9 +923,7 @@ public class fi_ops_av {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set_user_id.Function.class, "apply", $DESC);
 
@@ -1031,9 +957,7 @@ public class fi_ops_av {
      * int (*set_user_id)(struct fid_av *, fi_addr_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout set_user_id$layout() {
-        return set_user_id$LAYOUT;
-    }
+    public static final AddressLayout set_user_id$layout() { return set_user_id$LAYOUT; }
 
     private static final long set_user_id$OFFSET = $LAYOUT.byteOffset(groupElement("set_user_id"));
 
@@ -1043,9 +967,7 @@ public class fi_ops_av {
      * int (*set_user_id)(struct fid_av *, fi_addr_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long set_user_id$offset() {
-        return set_user_id$OFFSET;
-    }
+    public static final long set_user_id$offset() { return set_user_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -1078,16 +1000,12 @@ public class fi_ops_av {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

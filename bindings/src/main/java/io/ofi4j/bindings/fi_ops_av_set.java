@@ -39,9 +39,7 @@ public class fi_ops_av_set {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_ops_av_set {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -111,9 +103,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set_union.Function.class, "apply", $DESC);
 
@@ -147,9 +137,7 @@ public class fi_ops_av_set {
      * int (*set_union)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout set_union$layout() {
-        return set_union$LAYOUT;
-    }
+    public static final AddressLayout set_union$layout() { return set_union$LAYOUT; }
 
     private static final long set_union$OFFSET = $LAYOUT.byteOffset(groupElement("set_union"));
 
@@ -159,9 +147,7 @@ public class fi_ops_av_set {
      * int (*set_union)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long set_union$offset() {
-        return set_union$OFFSET;
-    }
+    public static final long set_union$offset() { return set_union$OFFSET; }
 
     /**
      * Getter for field:
@@ -207,9 +193,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(intersect.Function.class, "apply", $DESC);
 
@@ -243,9 +227,7 @@ public class fi_ops_av_set {
      * int (*intersect)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout intersect$layout() {
-        return intersect$LAYOUT;
-    }
+    public static final AddressLayout intersect$layout() { return intersect$LAYOUT; }
 
     private static final long intersect$OFFSET = $LAYOUT.byteOffset(groupElement("intersect"));
 
@@ -255,9 +237,7 @@ public class fi_ops_av_set {
      * int (*intersect)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long intersect$offset() {
-        return intersect$OFFSET;
-    }
+    public static final long intersect$offset() { return intersect$OFFSET; }
 
     /**
      * Getter for field:
@@ -303,9 +283,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(diff.Function.class, "apply", $DESC);
 
@@ -339,9 +317,7 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final AddressLayout diff$layout() {
-        return diff$LAYOUT;
-    }
+    public static final AddressLayout diff$layout() { return diff$LAYOUT; }
 
     private static final long diff$OFFSET = $LAYOUT.byteOffset(groupElement("diff"));
 
@@ -351,9 +327,7 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static final long diff$offset() {
-        return diff$OFFSET;
-    }
+    public static final long diff$offset() { return diff$OFFSET; }
 
     /**
      * Getter for field:
@@ -361,9 +335,7 @@ public class fi_ops_av_set {
      * int (*diff)(struct fid_av_set *, const struct fid_av_set *)
      * }
      */
-    public static MemorySegment diff(MemorySegment struct) {
-        return struct.get(diff$LAYOUT, diff$OFFSET);
-    }
+    public static MemorySegment diff(MemorySegment struct) { return struct.get(diff$LAYOUT, diff$OFFSET); }
 
     /**
      * Setter for field:
@@ -399,9 +371,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(insert.Function.class, "apply", $DESC);
 
@@ -435,9 +405,7 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final AddressLayout insert$layout() {
-        return insert$LAYOUT;
-    }
+    public static final AddressLayout insert$layout() { return insert$LAYOUT; }
 
     private static final long insert$OFFSET = $LAYOUT.byteOffset(groupElement("insert"));
 
@@ -447,9 +415,7 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final long insert$offset() {
-        return insert$OFFSET;
-    }
+    public static final long insert$offset() { return insert$OFFSET; }
 
     /**
      * Getter for field:
@@ -457,9 +423,7 @@ public class fi_ops_av_set {
      * int (*insert)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static MemorySegment insert(MemorySegment struct) {
-        return struct.get(insert$LAYOUT, insert$OFFSET);
-    }
+    public static MemorySegment insert(MemorySegment struct) { return struct.get(insert$LAYOUT, insert$OFFSET); }
 
     /**
      * Setter for field:
@@ -495,9 +459,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(remove.Function.class, "apply", $DESC);
 
@@ -531,9 +493,7 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final AddressLayout remove$layout() {
-        return remove$LAYOUT;
-    }
+    public static final AddressLayout remove$layout() { return remove$LAYOUT; }
 
     private static final long remove$OFFSET = $LAYOUT.byteOffset(groupElement("remove"));
 
@@ -543,9 +503,7 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static final long remove$offset() {
-        return remove$OFFSET;
-    }
+    public static final long remove$offset() { return remove$OFFSET; }
 
     /**
      * Getter for field:
@@ -553,9 +511,7 @@ public class fi_ops_av_set {
      * int (*remove)(struct fid_av_set *, fi_addr_t)
      * }
      */
-    public static MemorySegment remove(MemorySegment struct) {
-        return struct.get(remove$LAYOUT, remove$OFFSET);
-    }
+    public static MemorySegment remove(MemorySegment struct) { return struct.get(remove$LAYOUT, remove$OFFSET); }
 
     /**
      * Setter for field:
@@ -591,9 +547,7 @@ public class fi_ops_av_set {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(addr.Function.class, "apply", $DESC);
 
@@ -627,9 +581,7 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static final AddressLayout addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -639,9 +591,7 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -649,9 +599,7 @@ public class fi_ops_av_set {
      * int (*addr)(struct fid_av_set *, fi_addr_t *)
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -674,16 +622,12 @@ public class fi_ops_av_set {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

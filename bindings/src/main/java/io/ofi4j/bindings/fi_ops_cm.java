@@ -45,9 +45,7 @@ public class fi_ops_cm {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -57,9 +55,7 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -69,9 +65,7 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -79,9 +73,7 @@ public class fi_ops_cm {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -117,9 +109,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(setname.Function.class, "apply", $DESC);
 
@@ -153,9 +143,7 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static final AddressLayout setname$layout() {
-        return setname$LAYOUT;
-    }
+    public static final AddressLayout setname$layout() { return setname$LAYOUT; }
 
     private static final long setname$OFFSET = $LAYOUT.byteOffset(groupElement("setname"));
 
@@ -165,9 +153,7 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static final long setname$offset() {
-        return setname$OFFSET;
-    }
+    public static final long setname$offset() { return setname$OFFSET; }
 
     /**
      * Getter for field:
@@ -175,9 +161,7 @@ public class fi_ops_cm {
      * int (*setname)(fid_t, void *, size_t)
      * }
      */
-    public static MemorySegment setname(MemorySegment struct) {
-        return struct.get(setname$LAYOUT, setname$OFFSET);
-    }
+    public static MemorySegment setname(MemorySegment struct) { return struct.get(setname$LAYOUT, setname$OFFSET); }
 
     /**
      * Setter for field:
@@ -213,9 +197,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getname.Function.class, "apply", $DESC);
 
@@ -249,9 +231,7 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static final AddressLayout getname$layout() {
-        return getname$LAYOUT;
-    }
+    public static final AddressLayout getname$layout() { return getname$LAYOUT; }
 
     private static final long getname$OFFSET = $LAYOUT.byteOffset(groupElement("getname"));
 
@@ -261,9 +241,7 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static final long getname$offset() {
-        return getname$OFFSET;
-    }
+    public static final long getname$offset() { return getname$OFFSET; }
 
     /**
      * Getter for field:
@@ -271,9 +249,7 @@ public class fi_ops_cm {
      * int (*getname)(fid_t, void *, size_t *)
      * }
      */
-    public static MemorySegment getname(MemorySegment struct) {
-        return struct.get(getname$LAYOUT, getname$OFFSET);
-    }
+    public static MemorySegment getname(MemorySegment struct) { return struct.get(getname$LAYOUT, getname$OFFSET); }
 
     /**
      * Setter for field:
@@ -309,9 +285,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getpeer.Function.class, "apply", $DESC);
 
@@ -345,9 +319,7 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static final AddressLayout getpeer$layout() {
-        return getpeer$LAYOUT;
-    }
+    public static final AddressLayout getpeer$layout() { return getpeer$LAYOUT; }
 
     private static final long getpeer$OFFSET = $LAYOUT.byteOffset(groupElement("getpeer"));
 
@@ -357,9 +329,7 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static final long getpeer$offset() {
-        return getpeer$OFFSET;
-    }
+    public static final long getpeer$offset() { return getpeer$OFFSET; }
 
     /**
      * Getter for field:
@@ -367,9 +337,7 @@ public class fi_ops_cm {
      * int (*getpeer)(struct fid_ep *, void *, size_t *)
      * }
      */
-    public static MemorySegment getpeer(MemorySegment struct) {
-        return struct.get(getpeer$LAYOUT, getpeer$OFFSET);
-    }
+    public static MemorySegment getpeer(MemorySegment struct) { return struct.get(getpeer$LAYOUT, getpeer$OFFSET); }
 
     /**
      * Setter for field:
@@ -405,9 +373,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(connect.Function.class, "apply", $DESC);
 
@@ -442,9 +408,7 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static final AddressLayout connect$layout() {
-        return connect$LAYOUT;
-    }
+    public static final AddressLayout connect$layout() { return connect$LAYOUT; }
 
     private static final long connect$OFFSET = $LAYOUT.byteOffset(groupElement("connect"));
 
@@ -454,9 +418,7 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static final long connect$offset() {
-        return connect$OFFSET;
-    }
+    public static final long connect$offset() { return connect$OFFSET; }
 
     /**
      * Getter for field:
@@ -464,9 +426,7 @@ public class fi_ops_cm {
      * int (*connect)(struct fid_ep *, const void *, const void *, size_t)
      * }
      */
-    public static MemorySegment connect(MemorySegment struct) {
-        return struct.get(connect$LAYOUT, connect$OFFSET);
-    }
+    public static MemorySegment connect(MemorySegment struct) { return struct.get(connect$LAYOUT, connect$OFFSET); }
 
     /**
      * Setter for field:
@@ -501,9 +461,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(listen.Function.class, "apply", $DESC);
 
@@ -537,9 +495,7 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static final AddressLayout listen$layout() {
-        return listen$LAYOUT;
-    }
+    public static final AddressLayout listen$layout() { return listen$LAYOUT; }
 
     private static final long listen$OFFSET = $LAYOUT.byteOffset(groupElement("listen"));
 
@@ -549,9 +505,7 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static final long listen$offset() {
-        return listen$OFFSET;
-    }
+    public static final long listen$offset() { return listen$OFFSET; }
 
     /**
      * Getter for field:
@@ -559,9 +513,7 @@ public class fi_ops_cm {
      * int (*listen)(struct fid_pep *)
      * }
      */
-    public static MemorySegment listen(MemorySegment struct) {
-        return struct.get(listen$LAYOUT, listen$OFFSET);
-    }
+    public static MemorySegment listen(MemorySegment struct) { return struct.get(listen$LAYOUT, listen$OFFSET); }
 
     /**
      * Setter for field:
@@ -597,9 +549,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(accept.Function.class, "apply", $DESC);
 
@@ -633,9 +583,7 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static final AddressLayout accept$layout() {
-        return accept$LAYOUT;
-    }
+    public static final AddressLayout accept$layout() { return accept$LAYOUT; }
 
     private static final long accept$OFFSET = $LAYOUT.byteOffset(groupElement("accept"));
 
@@ -645,9 +593,7 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static final long accept$offset() {
-        return accept$OFFSET;
-    }
+    public static final long accept$offset() { return accept$OFFSET; }
 
     /**
      * Getter for field:
@@ -655,9 +601,7 @@ public class fi_ops_cm {
      * int (*accept)(struct fid_ep *, const void *, size_t)
      * }
      */
-    public static MemorySegment accept(MemorySegment struct) {
-        return struct.get(accept$LAYOUT, accept$OFFSET);
-    }
+    public static MemorySegment accept(MemorySegment struct) { return struct.get(accept$LAYOUT, accept$OFFSET); }
 
     /**
      * Setter for field:
@@ -693,9 +637,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reject.Function.class, "apply", $DESC);
 
@@ -730,9 +672,7 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static final AddressLayout reject$layout() {
-        return reject$LAYOUT;
-    }
+    public static final AddressLayout reject$layout() { return reject$LAYOUT; }
 
     private static final long reject$OFFSET = $LAYOUT.byteOffset(groupElement("reject"));
 
@@ -742,9 +682,7 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static final long reject$offset() {
-        return reject$OFFSET;
-    }
+    public static final long reject$offset() { return reject$OFFSET; }
 
     /**
      * Getter for field:
@@ -752,9 +690,7 @@ public class fi_ops_cm {
      * int (*reject)(struct fid_pep *, fid_t, const void *, size_t)
      * }
      */
-    public static MemorySegment reject(MemorySegment struct) {
-        return struct.get(reject$LAYOUT, reject$OFFSET);
-    }
+    public static MemorySegment reject(MemorySegment struct) { return struct.get(reject$LAYOUT, reject$OFFSET); }
 
     /**
      * Setter for field:
@@ -790,9 +726,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(shutdown.Function.class, "apply", $DESC);
 
@@ -826,9 +760,7 @@ public class fi_ops_cm {
      * int (*shutdown)(struct fid_ep *, uint64_t)
      * }
      */
-    public static final AddressLayout shutdown$layout() {
-        return shutdown$LAYOUT;
-    }
+    public static final AddressLayout shutdown$layout() { return shutdown$LAYOUT; }
 
     private static final long shutdown$OFFSET = $LAYOUT.byteOffset(groupElement("shutdown"));
 
@@ -838,9 +770,7 @@ public class fi_ops_cm {
      * int (*shutdown)(struct fid_ep *, uint64_t)
      * }
      */
-    public static final long shutdown$offset() {
-        return shutdown$OFFSET;
-    }
+    public static final long shutdown$offset() { return shutdown$OFFSET; }
 
     /**
      * Getter for field:
@@ -886,9 +816,7 @@ public class fi_ops_cm {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(join.Function.class, "apply", $DESC);
 
@@ -923,9 +851,7 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static final AddressLayout join$layout() {
-        return join$LAYOUT;
-    }
+    public static final AddressLayout join$layout() { return join$LAYOUT; }
 
     private static final long join$OFFSET = $LAYOUT.byteOffset(groupElement("join"));
 
@@ -935,9 +861,7 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static final long join$offset() {
-        return join$OFFSET;
-    }
+    public static final long join$offset() { return join$OFFSET; }
 
     /**
      * Getter for field:
@@ -945,9 +869,7 @@ public class fi_ops_cm {
      * int (*join)(struct fid_ep *, const void *, uint64_t, struct fid_mc **, void *)
      * }
      */
-    public static MemorySegment join(MemorySegment struct) {
-        return struct.get(join$LAYOUT, join$OFFSET);
-    }
+    public static MemorySegment join(MemorySegment struct) { return struct.get(join$LAYOUT, join$OFFSET); }
 
     /**
      * Setter for field:
@@ -970,16 +892,12 @@ public class fi_ops_cm {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

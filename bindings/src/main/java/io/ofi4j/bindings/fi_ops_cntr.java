@@ -42,9 +42,7 @@ public class fi_ops_cntr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -54,9 +52,7 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -66,9 +62,7 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_ops_cntr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -113,9 +105,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -149,9 +139,7 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static final AddressLayout read$layout() {
-        return read$LAYOUT;
-    }
+    public static final AddressLayout read$layout() { return read$LAYOUT; }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -161,9 +149,7 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static final long read$offset() {
-        return read$OFFSET;
-    }
+    public static final long read$offset() { return read$OFFSET; }
 
     /**
      * Getter for field:
@@ -171,9 +157,7 @@ public class fi_ops_cntr {
      * uint64_t (*read)(struct fid_cntr *)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) {
-        return struct.get(read$LAYOUT, read$OFFSET);
-    }
+    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
 
     /**
      * Setter for field:
@@ -208,9 +192,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -244,9 +226,7 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static final AddressLayout readerr$layout() {
-        return readerr$LAYOUT;
-    }
+    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -256,9 +236,7 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static final long readerr$offset() {
-        return readerr$OFFSET;
-    }
+    public static final long readerr$offset() { return readerr$OFFSET; }
 
     /**
      * Getter for field:
@@ -266,9 +244,7 @@ public class fi_ops_cntr {
      * uint64_t (*readerr)(struct fid_cntr *)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) {
-        return struct.get(readerr$LAYOUT, readerr$OFFSET);
-    }
+    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
 
     /**
      * Setter for field:
@@ -304,9 +280,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(add.Function.class, "apply", $DESC);
 
@@ -340,9 +314,7 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout add$layout() {
-        return add$LAYOUT;
-    }
+    public static final AddressLayout add$layout() { return add$LAYOUT; }
 
     private static final long add$OFFSET = $LAYOUT.byteOffset(groupElement("add"));
 
@@ -352,9 +324,7 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long add$offset() {
-        return add$OFFSET;
-    }
+    public static final long add$offset() { return add$OFFSET; }
 
     /**
      * Getter for field:
@@ -362,9 +332,7 @@ public class fi_ops_cntr {
      * int (*add)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment add(MemorySegment struct) {
-        return struct.get(add$LAYOUT, add$OFFSET);
-    }
+    public static MemorySegment add(MemorySegment struct) { return struct.get(add$LAYOUT, add$OFFSET); }
 
     /**
      * Setter for field:
@@ -400,9 +368,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(set.Function.class, "apply", $DESC);
 
@@ -436,9 +402,7 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout set$layout() {
-        return set$LAYOUT;
-    }
+    public static final AddressLayout set$layout() { return set$LAYOUT; }
 
     private static final long set$OFFSET = $LAYOUT.byteOffset(groupElement("set"));
 
@@ -448,9 +412,7 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long set$offset() {
-        return set$OFFSET;
-    }
+    public static final long set$offset() { return set$OFFSET; }
 
     /**
      * Getter for field:
@@ -458,9 +420,7 @@ public class fi_ops_cntr {
      * int (*set)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment set(MemorySegment struct) {
-        return struct.get(set$LAYOUT, set$OFFSET);
-    }
+    public static MemorySegment set(MemorySegment struct) { return struct.get(set$LAYOUT, set$OFFSET); }
 
     /**
      * Setter for field:
@@ -496,9 +456,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(wait.Function.class, "apply", $DESC);
 
@@ -532,9 +490,7 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static final AddressLayout wait$layout() {
-        return wait$LAYOUT;
-    }
+    public static final AddressLayout wait$layout() { return wait$LAYOUT; }
 
     private static final long wait$OFFSET = $LAYOUT.byteOffset(groupElement("wait"));
 
@@ -544,9 +500,7 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static final long wait$offset() {
-        return wait$OFFSET;
-    }
+    public static final long wait$offset() { return wait$OFFSET; }
 
     /**
      * Getter for field:
@@ -554,9 +508,7 @@ public class fi_ops_cntr {
      * int (*wait)(struct fid_cntr *, uint64_t, int)
      * }
      */
-    public static MemorySegment wait(MemorySegment struct) {
-        return struct.get(wait$LAYOUT, wait$OFFSET);
-    }
+    public static MemorySegment wait(MemorySegment struct) { return struct.get(wait$LAYOUT, wait$OFFSET); }
 
     /**
      * Setter for field:
@@ -592,9 +544,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(adderr.Function.class, "apply", $DESC);
 
@@ -628,9 +578,7 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout adderr$layout() {
-        return adderr$LAYOUT;
-    }
+    public static final AddressLayout adderr$layout() { return adderr$LAYOUT; }
 
     private static final long adderr$OFFSET = $LAYOUT.byteOffset(groupElement("adderr"));
 
@@ -640,9 +588,7 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long adderr$offset() {
-        return adderr$OFFSET;
-    }
+    public static final long adderr$offset() { return adderr$OFFSET; }
 
     /**
      * Getter for field:
@@ -650,9 +596,7 @@ public class fi_ops_cntr {
      * int (*adderr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment adderr(MemorySegment struct) {
-        return struct.get(adderr$LAYOUT, adderr$OFFSET);
-    }
+    public static MemorySegment adderr(MemorySegment struct) { return struct.get(adderr$LAYOUT, adderr$OFFSET); }
 
     /**
      * Setter for field:
@@ -688,9 +632,7 @@ public class fi_ops_cntr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(seterr.Function.class, "apply", $DESC);
 
@@ -724,9 +666,7 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final AddressLayout seterr$layout() {
-        return seterr$LAYOUT;
-    }
+    public static final AddressLayout seterr$layout() { return seterr$LAYOUT; }
 
     private static final long seterr$OFFSET = $LAYOUT.byteOffset(groupElement("seterr"));
 
@@ -736,9 +676,7 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static final long seterr$offset() {
-        return seterr$OFFSET;
-    }
+    public static final long seterr$offset() { return seterr$OFFSET; }
 
     /**
      * Getter for field:
@@ -746,9 +684,7 @@ public class fi_ops_cntr {
      * int (*seterr)(struct fid_cntr *, uint64_t)
      * }
      */
-    public static MemorySegment seterr(MemorySegment struct) {
-        return struct.get(seterr$LAYOUT, seterr$OFFSET);
-    }
+    public static MemorySegment seterr(MemorySegment struct) { return struct.get(seterr$LAYOUT, seterr$OFFSET); }
 
     /**
      * Setter for field:
@@ -771,16 +707,12 @@ public class fi_ops_cntr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

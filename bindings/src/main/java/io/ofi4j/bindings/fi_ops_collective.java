@@ -48,9 +48,7 @@ public class fi_ops_collective {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -60,9 +58,7 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -72,9 +68,7 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -82,9 +76,7 @@ public class fi_ops_collective {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -120,9 +112,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(barrier.Function.class, "apply", $DESC);
 
@@ -156,9 +146,7 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout barrier$layout() {
-        return barrier$LAYOUT;
-    }
+    public static final AddressLayout barrier$layout() { return barrier$LAYOUT; }
 
     private static final long barrier$OFFSET = $LAYOUT.byteOffset(groupElement("barrier"));
 
@@ -168,9 +156,7 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static final long barrier$offset() {
-        return barrier$OFFSET;
-    }
+    public static final long barrier$offset() { return barrier$OFFSET; }
 
     /**
      * Getter for field:
@@ -178,9 +164,7 @@ public class fi_ops_collective {
      * ssize_t (*barrier)(struct fid_ep *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment barrier(MemorySegment struct) {
-        return struct.get(barrier$LAYOUT, barrier$OFFSET);
-    }
+    public static MemorySegment barrier(MemorySegment struct) { return struct.get(barrier$LAYOUT, barrier$OFFSET); }
 
     /**
      * Setter for field:
@@ -218,9 +202,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(broadcast.Function.class, "apply", $DESC);
 
@@ -255,9 +237,7 @@ public class fi_ops_collective {
      * ssize_t (*broadcast)(struct fid_ep *, void *, size_t, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout broadcast$layout() {
-        return broadcast$LAYOUT;
-    }
+    public static final AddressLayout broadcast$layout() { return broadcast$LAYOUT; }
 
     private static final long broadcast$OFFSET = $LAYOUT.byteOffset(groupElement("broadcast"));
 
@@ -267,9 +247,7 @@ public class fi_ops_collective {
      * ssize_t (*broadcast)(struct fid_ep *, void *, size_t, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long broadcast$offset() {
-        return broadcast$OFFSET;
-    }
+    public static final long broadcast$offset() { return broadcast$OFFSET; }
 
     /**
      * Getter for field:
@@ -317,9 +295,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(alltoall.Function.class, "apply", $DESC);
 
@@ -355,9 +331,7 @@ public class fi_ops_collective {
      * ssize_t (*alltoall)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout alltoall$layout() {
-        return alltoall$LAYOUT;
-    }
+    public static final AddressLayout alltoall$layout() { return alltoall$LAYOUT; }
 
     private static final long alltoall$OFFSET = $LAYOUT.byteOffset(groupElement("alltoall"));
 
@@ -367,9 +341,7 @@ public class fi_ops_collective {
      * ssize_t (*alltoall)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long alltoall$offset() {
-        return alltoall$OFFSET;
-    }
+    public static final long alltoall$offset() { return alltoall$OFFSET; }
 
     /**
      * Getter for field:
@@ -417,9 +389,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(allreduce.Function.class, "apply", $DESC);
 
@@ -455,9 +425,7 @@ public class fi_ops_collective {
      * ssize_t (*allreduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout allreduce$layout() {
-        return allreduce$LAYOUT;
-    }
+    public static final AddressLayout allreduce$layout() { return allreduce$LAYOUT; }
 
     private static final long allreduce$OFFSET = $LAYOUT.byteOffset(groupElement("allreduce"));
 
@@ -467,9 +435,7 @@ public class fi_ops_collective {
      * ssize_t (*allreduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long allreduce$offset() {
-        return allreduce$OFFSET;
-    }
+    public static final long allreduce$offset() { return allreduce$OFFSET; }
 
     /**
      * Getter for field:
@@ -517,9 +483,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(allgather.Function.class, "apply", $DESC);
 
@@ -555,9 +519,7 @@ public class fi_ops_collective {
      * ssize_t (*allgather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout allgather$layout() {
-        return allgather$LAYOUT;
-    }
+    public static final AddressLayout allgather$layout() { return allgather$LAYOUT; }
 
     private static final long allgather$OFFSET = $LAYOUT.byteOffset(groupElement("allgather"));
 
@@ -567,9 +529,7 @@ public class fi_ops_collective {
      * ssize_t (*allgather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long allgather$offset() {
-        return allgather$OFFSET;
-    }
+    public static final long allgather$offset() { return allgather$OFFSET; }
 
     /**
      * Getter for field:
@@ -617,9 +577,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reduce_scatter.Function.class, "apply", $DESC);
 
@@ -656,9 +614,7 @@ public class fi_ops_collective {
      * ssize_t (*reduce_scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout reduce_scatter$layout() {
-        return reduce_scatter$LAYOUT;
-    }
+    public static final AddressLayout reduce_scatter$layout() { return reduce_scatter$LAYOUT; }
 
     private static final long reduce_scatter$OFFSET = $LAYOUT.byteOffset(groupElement("reduce_scatter"));
 
@@ -668,9 +624,7 @@ public class fi_ops_collective {
      * ssize_t (*reduce_scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long reduce_scatter$offset() {
-        return reduce_scatter$OFFSET;
-    }
+    public static final long reduce_scatter$offset() { return reduce_scatter$OFFSET; }
 
     /**
      * Getter for field:
@@ -718,9 +672,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reduce.Function.class, "apply", $DESC);
 
@@ -757,9 +709,7 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final AddressLayout reduce$layout() {
-        return reduce$LAYOUT;
-    }
+    public static final AddressLayout reduce$layout() { return reduce$LAYOUT; }
 
     private static final long reduce$OFFSET = $LAYOUT.byteOffset(groupElement("reduce"));
 
@@ -769,9 +719,7 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static final long reduce$offset() {
-        return reduce$OFFSET;
-    }
+    public static final long reduce$offset() { return reduce$OFFSET; }
 
     /**
      * Getter for field:
@@ -779,9 +727,7 @@ public class fi_ops_collective {
      * ssize_t (*reduce)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, enum fi_op, uint64_t, void *)
      * }
      */
-    public static MemorySegment reduce(MemorySegment struct) {
-        return struct.get(reduce$LAYOUT, reduce$OFFSET);
-    }
+    public static MemorySegment reduce(MemorySegment struct) { return struct.get(reduce$LAYOUT, reduce$OFFSET); }
 
     /**
      * Setter for field:
@@ -819,9 +765,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(scatter.Function.class, "apply", $DESC);
 
@@ -857,9 +801,7 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout scatter$layout() {
-        return scatter$LAYOUT;
-    }
+    public static final AddressLayout scatter$layout() { return scatter$LAYOUT; }
 
     private static final long scatter$OFFSET = $LAYOUT.byteOffset(groupElement("scatter"));
 
@@ -869,9 +811,7 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long scatter$offset() {
-        return scatter$OFFSET;
-    }
+    public static final long scatter$offset() { return scatter$OFFSET; }
 
     /**
      * Getter for field:
@@ -879,9 +819,7 @@ public class fi_ops_collective {
      * ssize_t (*scatter)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static MemorySegment scatter(MemorySegment struct) {
-        return struct.get(scatter$LAYOUT, scatter$OFFSET);
-    }
+    public static MemorySegment scatter(MemorySegment struct) { return struct.get(scatter$LAYOUT, scatter$OFFSET); }
 
     /**
      * Setter for field:
@@ -919,9 +857,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(gather.Function.class, "apply", $DESC);
 
@@ -957,9 +893,7 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final AddressLayout gather$layout() {
-        return gather$LAYOUT;
-    }
+    public static final AddressLayout gather$layout() { return gather$LAYOUT; }
 
     private static final long gather$OFFSET = $LAYOUT.byteOffset(groupElement("gather"));
 
@@ -969,9 +903,7 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static final long gather$offset() {
-        return gather$OFFSET;
-    }
+    public static final long gather$offset() { return gather$OFFSET; }
 
     /**
      * Getter for field:
@@ -979,9 +911,7 @@ public class fi_ops_collective {
      * ssize_t (*gather)(struct fid_ep *, const void *, size_t, void *, void *, void *, fi_addr_t, fi_addr_t, enum fi_datatype, uint64_t, void *)
      * }
      */
-    public static MemorySegment gather(MemorySegment struct) {
-        return struct.get(gather$LAYOUT, gather$OFFSET);
-    }
+    public static MemorySegment gather(MemorySegment struct) { return struct.get(gather$LAYOUT, gather$OFFSET); }
 
     /**
      * Setter for field:
@@ -1017,9 +947,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(msg.Function.class, "apply", $DESC);
 
@@ -1054,9 +982,7 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout msg$layout() {
-        return msg$LAYOUT;
-    }
+    public static final AddressLayout msg$layout() { return msg$LAYOUT; }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -1066,9 +992,7 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static final long msg$offset() {
-        return msg$OFFSET;
-    }
+    public static final long msg$offset() { return msg$OFFSET; }
 
     /**
      * Getter for field:
@@ -1076,9 +1000,7 @@ public class fi_ops_collective {
      * ssize_t (*msg)(struct fid_ep *, const struct fi_msg_collective *, struct fi_ioc *, void **, size_t, uint64_t)
      * }
      */
-    public static MemorySegment msg(MemorySegment struct) {
-        return struct.get(msg$LAYOUT, msg$OFFSET);
-    }
+    public static MemorySegment msg(MemorySegment struct) { return struct.get(msg$LAYOUT, msg$OFFSET); }
 
     /**
      * Setter for field:
@@ -1114,9 +1036,7 @@ public class fi_ops_collective {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(barrier2.Function.class, "apply", $DESC);
 
@@ -1150,9 +1070,7 @@ public class fi_ops_collective {
      * ssize_t (*barrier2)(struct fid_ep *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout barrier2$layout() {
-        return barrier2$LAYOUT;
-    }
+    public static final AddressLayout barrier2$layout() { return barrier2$LAYOUT; }
 
     private static final long barrier2$OFFSET = $LAYOUT.byteOffset(groupElement("barrier2"));
 
@@ -1162,9 +1080,7 @@ public class fi_ops_collective {
      * ssize_t (*barrier2)(struct fid_ep *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long barrier2$offset() {
-        return barrier2$OFFSET;
-    }
+    public static final long barrier2$offset() { return barrier2$OFFSET; }
 
     /**
      * Getter for field:
@@ -1197,16 +1113,12 @@ public class fi_ops_collective {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

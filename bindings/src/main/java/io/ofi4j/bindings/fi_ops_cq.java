@@ -42,9 +42,7 @@ public class fi_ops_cq {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -54,9 +52,7 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -66,9 +62,7 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_ops_cq {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -114,9 +106,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -150,9 +140,7 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static final AddressLayout read$layout() {
-        return read$LAYOUT;
-    }
+    public static final AddressLayout read$layout() { return read$LAYOUT; }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -162,9 +150,7 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static final long read$offset() {
-        return read$OFFSET;
-    }
+    public static final long read$offset() { return read$OFFSET; }
 
     /**
      * Getter for field:
@@ -172,9 +158,7 @@ public class fi_ops_cq {
      * ssize_t (*read)(struct fid_cq *, void *, size_t)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) {
-        return struct.get(read$LAYOUT, read$OFFSET);
-    }
+    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
 
     /**
      * Setter for field:
@@ -210,9 +194,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readfrom.Function.class, "apply", $DESC);
 
@@ -247,9 +229,7 @@ public class fi_ops_cq {
      * ssize_t (*readfrom)(struct fid_cq *, void *, size_t, fi_addr_t *)
      * }
      */
-    public static final AddressLayout readfrom$layout() {
-        return readfrom$LAYOUT;
-    }
+    public static final AddressLayout readfrom$layout() { return readfrom$LAYOUT; }
 
     private static final long readfrom$OFFSET = $LAYOUT.byteOffset(groupElement("readfrom"));
 
@@ -259,9 +239,7 @@ public class fi_ops_cq {
      * ssize_t (*readfrom)(struct fid_cq *, void *, size_t, fi_addr_t *)
      * }
      */
-    public static final long readfrom$offset() {
-        return readfrom$OFFSET;
-    }
+    public static final long readfrom$offset() { return readfrom$OFFSET; }
 
     /**
      * Getter for field:
@@ -307,9 +285,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -343,9 +319,7 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static final AddressLayout readerr$layout() {
-        return readerr$LAYOUT;
-    }
+    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -355,9 +329,7 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static final long readerr$offset() {
-        return readerr$OFFSET;
-    }
+    public static final long readerr$offset() { return readerr$OFFSET; }
 
     /**
      * Getter for field:
@@ -365,9 +337,7 @@ public class fi_ops_cq {
      * ssize_t (*readerr)(struct fid_cq *, struct fi_cq_err_entry *, uint64_t)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) {
-        return struct.get(readerr$LAYOUT, readerr$OFFSET);
-    }
+    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
 
     /**
      * Setter for field:
@@ -403,9 +373,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sread.Function.class, "apply", $DESC);
 
@@ -440,9 +408,7 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static final AddressLayout sread$layout() {
-        return sread$LAYOUT;
-    }
+    public static final AddressLayout sread$layout() { return sread$LAYOUT; }
 
     private static final long sread$OFFSET = $LAYOUT.byteOffset(groupElement("sread"));
 
@@ -452,9 +418,7 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static final long sread$offset() {
-        return sread$OFFSET;
-    }
+    public static final long sread$offset() { return sread$OFFSET; }
 
     /**
      * Getter for field:
@@ -462,9 +426,7 @@ public class fi_ops_cq {
      * ssize_t (*sread)(struct fid_cq *, void *, size_t, const void *, int)
      * }
      */
-    public static MemorySegment sread(MemorySegment struct) {
-        return struct.get(sread$LAYOUT, sread$OFFSET);
-    }
+    public static MemorySegment sread(MemorySegment struct) { return struct.get(sread$LAYOUT, sread$OFFSET); }
 
     /**
      * Setter for field:
@@ -500,9 +462,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sreadfrom.Function.class, "apply", $DESC);
 
@@ -537,9 +497,7 @@ public class fi_ops_cq {
      * ssize_t (*sreadfrom)(struct fid_cq *, void *, size_t, fi_addr_t *, const void *, int)
      * }
      */
-    public static final AddressLayout sreadfrom$layout() {
-        return sreadfrom$LAYOUT;
-    }
+    public static final AddressLayout sreadfrom$layout() { return sreadfrom$LAYOUT; }
 
     private static final long sreadfrom$OFFSET = $LAYOUT.byteOffset(groupElement("sreadfrom"));
 
@@ -549,9 +507,7 @@ public class fi_ops_cq {
      * ssize_t (*sreadfrom)(struct fid_cq *, void *, size_t, fi_addr_t *, const void *, int)
      * }
      */
-    public static final long sreadfrom$offset() {
-        return sreadfrom$OFFSET;
-    }
+    public static final long sreadfrom$offset() { return sreadfrom$OFFSET; }
 
     /**
      * Getter for field:
@@ -596,9 +552,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(signal.Function.class, "apply", $DESC);
 
@@ -632,9 +586,7 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static final AddressLayout signal$layout() {
-        return signal$LAYOUT;
-    }
+    public static final AddressLayout signal$layout() { return signal$LAYOUT; }
 
     private static final long signal$OFFSET = $LAYOUT.byteOffset(groupElement("signal"));
 
@@ -644,9 +596,7 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static final long signal$offset() {
-        return signal$OFFSET;
-    }
+    public static final long signal$offset() { return signal$OFFSET; }
 
     /**
      * Getter for field:
@@ -654,9 +604,7 @@ public class fi_ops_cq {
      * int (*signal)(struct fid_cq *)
      * }
      */
-    public static MemorySegment signal(MemorySegment struct) {
-        return struct.get(signal$LAYOUT, signal$OFFSET);
-    }
+    public static MemorySegment signal(MemorySegment struct) { return struct.get(signal$LAYOUT, signal$OFFSET); }
 
     /**
      * Setter for field:
@@ -692,9 +640,7 @@ public class fi_ops_cq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(strerror.Function.class, "apply", $DESC);
 
@@ -729,9 +675,7 @@ public class fi_ops_cq {
      * const char *(*strerror)(struct fid_cq *, int, const void *, char *, size_t)
      * }
      */
-    public static final AddressLayout strerror$layout() {
-        return strerror$LAYOUT;
-    }
+    public static final AddressLayout strerror$layout() { return strerror$LAYOUT; }
 
     private static final long strerror$OFFSET = $LAYOUT.byteOffset(groupElement("strerror"));
 
@@ -741,9 +685,7 @@ public class fi_ops_cq {
      * const char *(*strerror)(struct fid_cq *, int, const void *, char *, size_t)
      * }
      */
-    public static final long strerror$offset() {
-        return strerror$OFFSET;
-    }
+    public static final long strerror$offset() { return strerror$OFFSET; }
 
     /**
      * Getter for field:
@@ -776,16 +718,12 @@ public class fi_ops_cq {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -48,9 +48,7 @@ public class fi_ops_domain {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -60,9 +58,7 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -72,9 +68,7 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -82,9 +76,7 @@ public class fi_ops_domain {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -120,9 +112,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(av_open.Function.class, "apply", $DESC);
 
@@ -157,9 +147,7 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static final AddressLayout av_open$layout() {
-        return av_open$LAYOUT;
-    }
+    public static final AddressLayout av_open$layout() { return av_open$LAYOUT; }
 
     private static final long av_open$OFFSET = $LAYOUT.byteOffset(groupElement("av_open"));
 
@@ -169,9 +157,7 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static final long av_open$offset() {
-        return av_open$OFFSET;
-    }
+    public static final long av_open$offset() { return av_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -179,9 +165,7 @@ public class fi_ops_domain {
      * int (*av_open)(struct fid_domain *, struct fi_av_attr *, struct fid_av **, void *)
      * }
      */
-    public static MemorySegment av_open(MemorySegment struct) {
-        return struct.get(av_open$LAYOUT, av_open$OFFSET);
-    }
+    public static MemorySegment av_open(MemorySegment struct) { return struct.get(av_open$LAYOUT, av_open$OFFSET); }
 
     /**
      * Setter for field:
@@ -217,9 +201,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cq_open.Function.class, "apply", $DESC);
 
@@ -254,9 +236,7 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static final AddressLayout cq_open$layout() {
-        return cq_open$LAYOUT;
-    }
+    public static final AddressLayout cq_open$layout() { return cq_open$LAYOUT; }
 
     private static final long cq_open$OFFSET = $LAYOUT.byteOffset(groupElement("cq_open"));
 
@@ -266,9 +246,7 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static final long cq_open$offset() {
-        return cq_open$OFFSET;
-    }
+    public static final long cq_open$offset() { return cq_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -276,9 +254,7 @@ public class fi_ops_domain {
      * int (*cq_open)(struct fid_domain *, struct fi_cq_attr *, struct fid_cq **, void *)
      * }
      */
-    public static MemorySegment cq_open(MemorySegment struct) {
-        return struct.get(cq_open$LAYOUT, cq_open$OFFSET);
-    }
+    public static MemorySegment cq_open(MemorySegment struct) { return struct.get(cq_open$LAYOUT, cq_open$OFFSET); }
 
     /**
      * Setter for field:
@@ -314,9 +290,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(endpoint.Function.class, "apply", $DESC);
 
@@ -351,9 +325,7 @@ public class fi_ops_domain {
      * int (*endpoint)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout endpoint$layout() {
-        return endpoint$LAYOUT;
-    }
+    public static final AddressLayout endpoint$layout() { return endpoint$LAYOUT; }
 
     private static final long endpoint$OFFSET = $LAYOUT.byteOffset(groupElement("endpoint"));
 
@@ -363,9 +335,7 @@ public class fi_ops_domain {
      * int (*endpoint)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final long endpoint$offset() {
-        return endpoint$OFFSET;
-    }
+    public static final long endpoint$offset() { return endpoint$OFFSET; }
 
     /**
      * Getter for field:
@@ -411,9 +381,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(scalable_ep.Function.class, "apply", $DESC);
 
@@ -448,9 +416,7 @@ public class fi_ops_domain {
      * int (*scalable_ep)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout scalable_ep$layout() {
-        return scalable_ep$LAYOUT;
-    }
+    public static final AddressLayout scalable_ep$layout() { return scalable_ep$LAYOUT; }
 
     private static final long scalable_ep$OFFSET = $LAYOUT.byteOffset(groupElement("scalable_ep"));
 
@@ -460,9 +426,7 @@ public class fi_ops_domain {
      * int (*scalable_ep)(struct fid_domain *, struct fi_info *, struct fid_ep **, void *)
      * }
      */
-    public static final long scalable_ep$offset() {
-        return scalable_ep$OFFSET;
-    }
+    public static final long scalable_ep$offset() { return scalable_ep$OFFSET; }
 
     /**
      * Getter for field:
@@ -508,9 +472,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cntr_open.Function.class, "apply", $DESC);
 
@@ -545,9 +507,7 @@ public class fi_ops_domain {
      * int (*cntr_open)(struct fid_domain *, struct fi_cntr_attr *, struct fid_cntr **, void *)
      * }
      */
-    public static final AddressLayout cntr_open$layout() {
-        return cntr_open$LAYOUT;
-    }
+    public static final AddressLayout cntr_open$layout() { return cntr_open$LAYOUT; }
 
     private static final long cntr_open$OFFSET = $LAYOUT.byteOffset(groupElement("cntr_open"));
 
@@ -557,9 +517,7 @@ public class fi_ops_domain {
      * int (*cntr_open)(struct fid_domain *, struct fi_cntr_attr *, struct fid_cntr **, void *)
      * }
      */
-    public static final long cntr_open$offset() {
-        return cntr_open$OFFSET;
-    }
+    public static final long cntr_open$offset() { return cntr_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -605,9 +563,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_open.Function.class, "apply", $DESC);
 
@@ -641,9 +597,7 @@ public class fi_ops_domain {
      * int (*poll_open)(struct fid_domain *, struct fi_poll_attr *, struct fid_poll **)
      * }
      */
-    public static final AddressLayout poll_open$layout() {
-        return poll_open$LAYOUT;
-    }
+    public static final AddressLayout poll_open$layout() { return poll_open$LAYOUT; }
 
     private static final long poll_open$OFFSET = $LAYOUT.byteOffset(groupElement("poll_open"));
 
@@ -653,9 +607,7 @@ public class fi_ops_domain {
      * int (*poll_open)(struct fid_domain *, struct fi_poll_attr *, struct fid_poll **)
      * }
      */
-    public static final long poll_open$offset() {
-        return poll_open$OFFSET;
-    }
+    public static final long poll_open$offset() { return poll_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -701,9 +653,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(stx_ctx.Function.class, "apply", $DESC);
 
@@ -738,9 +688,7 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static final AddressLayout stx_ctx$layout() {
-        return stx_ctx$LAYOUT;
-    }
+    public static final AddressLayout stx_ctx$layout() { return stx_ctx$LAYOUT; }
 
     private static final long stx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("stx_ctx"));
 
@@ -750,9 +698,7 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static final long stx_ctx$offset() {
-        return stx_ctx$OFFSET;
-    }
+    public static final long stx_ctx$offset() { return stx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -760,9 +706,7 @@ public class fi_ops_domain {
      * int (*stx_ctx)(struct fid_domain *, struct fi_tx_attr *, struct fid_stx **, void *)
      * }
      */
-    public static MemorySegment stx_ctx(MemorySegment struct) {
-        return struct.get(stx_ctx$LAYOUT, stx_ctx$OFFSET);
-    }
+    public static MemorySegment stx_ctx(MemorySegment struct) { return struct.get(stx_ctx$LAYOUT, stx_ctx$OFFSET); }
 
     /**
      * Setter for field:
@@ -798,9 +742,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(srx_ctx.Function.class, "apply", $DESC);
 
@@ -835,9 +777,7 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout srx_ctx$layout() {
-        return srx_ctx$LAYOUT;
-    }
+    public static final AddressLayout srx_ctx$layout() { return srx_ctx$LAYOUT; }
 
     private static final long srx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("srx_ctx"));
 
@@ -847,9 +787,7 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long srx_ctx$offset() {
-        return srx_ctx$OFFSET;
-    }
+    public static final long srx_ctx$offset() { return srx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -857,9 +795,7 @@ public class fi_ops_domain {
      * int (*srx_ctx)(struct fid_domain *, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment srx_ctx(MemorySegment struct) {
-        return struct.get(srx_ctx$LAYOUT, srx_ctx$OFFSET);
-    }
+    public static MemorySegment srx_ctx(MemorySegment struct) { return struct.get(srx_ctx$LAYOUT, srx_ctx$OFFSET); }
 
     /**
      * Setter for field:
@@ -895,9 +831,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_atomic.Function.class, "apply", $DESC);
 
@@ -933,9 +867,7 @@ public class fi_ops_domain {
      * int (*query_atomic)(struct fid_domain *, enum fi_datatype, enum fi_op, struct fi_atomic_attr *, uint64_t)
      * }
      */
-    public static final AddressLayout query_atomic$layout() {
-        return query_atomic$LAYOUT;
-    }
+    public static final AddressLayout query_atomic$layout() { return query_atomic$LAYOUT; }
 
     private static final long query_atomic$OFFSET = $LAYOUT.byteOffset(groupElement("query_atomic"));
 
@@ -945,9 +877,7 @@ public class fi_ops_domain {
      * int (*query_atomic)(struct fid_domain *, enum fi_datatype, enum fi_op, struct fi_atomic_attr *, uint64_t)
      * }
      */
-    public static final long query_atomic$offset() {
-        return query_atomic$OFFSET;
-    }
+    public static final long query_atomic$offset() { return query_atomic$OFFSET; }
 
     /**
      * Getter for field:
@@ -993,9 +923,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(query_collective.Function.class, "apply",
                 $DESC);
@@ -1031,9 +959,7 @@ public class fi_ops_domain {
      * int (*query_collective)(struct fid_domain *, enum fi_collective_op, struct fi_collective_attr *, uint64_t)
      * }
      */
-    public static final AddressLayout query_collective$layout() {
-        return query_collective$LAYOUT;
-    }
+    public static final AddressLayout query_collective$layout() { return query_collective$LAYOUT; }
 
     private static final long query_collective$OFFSET = $LAYOUT.byteOffset(groupElement("query_collective"));
 
@@ -1043,9 +969,7 @@ public class fi_ops_domain {
      * int (*query_collective)(struct fid_domain *, enum fi_collective_op, struct fi_collective_attr *, uint64_t)
      * }
      */
-    public static final long query_collective$offset() {
-        return query_collective$OFFSET;
-    }
+    public static final long query_collective$offset() { return query_collective$OFFSET; }
 
     /**
      * Getter for field:
@@ -1091,9 +1015,7 @@ public class fi_ops_domain {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(endpoint2.Function.class, "apply", $DESC);
 
@@ -1128,9 +1050,7 @@ public class fi_ops_domain {
      * int (*endpoint2)(struct fid_domain *, struct fi_info *, struct fid_ep **, uint64_t, void *)
      * }
      */
-    public static final AddressLayout endpoint2$layout() {
-        return endpoint2$LAYOUT;
-    }
+    public static final AddressLayout endpoint2$layout() { return endpoint2$LAYOUT; }
 
     private static final long endpoint2$OFFSET = $LAYOUT.byteOffset(groupElement("endpoint2"));
 
@@ -1140,9 +1060,7 @@ public class fi_ops_domain {
      * int (*endpoint2)(struct fid_domain *, struct fi_info *, struct fid_ep **, uint64_t, void *)
      * }
      */
-    public static final long endpoint2$offset() {
-        return endpoint2$OFFSET;
-    }
+    public static final long endpoint2$offset() { return endpoint2$OFFSET; }
 
     /**
      * Getter for field:
@@ -1175,16 +1093,12 @@ public class fi_ops_domain {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -42,9 +42,7 @@ public class fi_ops_ep {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -54,9 +52,7 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -66,9 +62,7 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_ops_ep {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -114,9 +106,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cancel.Function.class, "apply", $DESC);
 
@@ -150,9 +140,7 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static final AddressLayout cancel$layout() {
-        return cancel$LAYOUT;
-    }
+    public static final AddressLayout cancel$layout() { return cancel$LAYOUT; }
 
     private static final long cancel$OFFSET = $LAYOUT.byteOffset(groupElement("cancel"));
 
@@ -162,9 +150,7 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static final long cancel$offset() {
-        return cancel$OFFSET;
-    }
+    public static final long cancel$offset() { return cancel$OFFSET; }
 
     /**
      * Getter for field:
@@ -172,9 +158,7 @@ public class fi_ops_ep {
      * ssize_t (*cancel)(fid_t, void *)
      * }
      */
-    public static MemorySegment cancel(MemorySegment struct) {
-        return struct.get(cancel$LAYOUT, cancel$OFFSET);
-    }
+    public static MemorySegment cancel(MemorySegment struct) { return struct.get(cancel$LAYOUT, cancel$OFFSET); }
 
     /**
      * Setter for field:
@@ -210,9 +194,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getopt.Function.class, "apply", $DESC);
 
@@ -247,9 +229,7 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static final AddressLayout getopt$layout() {
-        return getopt$LAYOUT;
-    }
+    public static final AddressLayout getopt$layout() { return getopt$LAYOUT; }
 
     private static final long getopt$OFFSET = $LAYOUT.byteOffset(groupElement("getopt"));
 
@@ -259,9 +239,7 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static final long getopt$offset() {
-        return getopt$OFFSET;
-    }
+    public static final long getopt$offset() { return getopt$OFFSET; }
 
     /**
      * Getter for field:
@@ -269,9 +247,7 @@ public class fi_ops_ep {
      * int (*getopt)(fid_t, int, int, void *, size_t *)
      * }
      */
-    public static MemorySegment getopt(MemorySegment struct) {
-        return struct.get(getopt$LAYOUT, getopt$OFFSET);
-    }
+    public static MemorySegment getopt(MemorySegment struct) { return struct.get(getopt$LAYOUT, getopt$OFFSET); }
 
     /**
      * Setter for field:
@@ -307,9 +283,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(setopt.Function.class, "apply", $DESC);
 
@@ -344,9 +318,7 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static final AddressLayout setopt$layout() {
-        return setopt$LAYOUT;
-    }
+    public static final AddressLayout setopt$layout() { return setopt$LAYOUT; }
 
     private static final long setopt$OFFSET = $LAYOUT.byteOffset(groupElement("setopt"));
 
@@ -356,9 +328,7 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static final long setopt$offset() {
-        return setopt$OFFSET;
-    }
+    public static final long setopt$offset() { return setopt$OFFSET; }
 
     /**
      * Getter for field:
@@ -366,9 +336,7 @@ public class fi_ops_ep {
      * int (*setopt)(fid_t, int, int, const void *, size_t)
      * }
      */
-    public static MemorySegment setopt(MemorySegment struct) {
-        return struct.get(setopt$LAYOUT, setopt$OFFSET);
-    }
+    public static MemorySegment setopt(MemorySegment struct) { return struct.get(setopt$LAYOUT, setopt$OFFSET); }
 
     /**
      * Setter for field:
@@ -404,9 +372,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tx_ctx.Function.class, "apply", $DESC);
 
@@ -441,9 +407,7 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout tx_ctx$layout() {
-        return tx_ctx$LAYOUT;
-    }
+    public static final AddressLayout tx_ctx$layout() { return tx_ctx$LAYOUT; }
 
     private static final long tx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("tx_ctx"));
 
@@ -453,9 +417,7 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long tx_ctx$offset() {
-        return tx_ctx$OFFSET;
-    }
+    public static final long tx_ctx$offset() { return tx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -463,9 +425,7 @@ public class fi_ops_ep {
      * int (*tx_ctx)(struct fid_ep *, int, struct fi_tx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment tx_ctx(MemorySegment struct) {
-        return struct.get(tx_ctx$LAYOUT, tx_ctx$OFFSET);
-    }
+    public static MemorySegment tx_ctx(MemorySegment struct) { return struct.get(tx_ctx$LAYOUT, tx_ctx$OFFSET); }
 
     /**
      * Setter for field:
@@ -501,9 +461,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(rx_ctx.Function.class, "apply", $DESC);
 
@@ -538,9 +496,7 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final AddressLayout rx_ctx$layout() {
-        return rx_ctx$LAYOUT;
-    }
+    public static final AddressLayout rx_ctx$layout() { return rx_ctx$LAYOUT; }
 
     private static final long rx_ctx$OFFSET = $LAYOUT.byteOffset(groupElement("rx_ctx"));
 
@@ -550,9 +506,7 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static final long rx_ctx$offset() {
-        return rx_ctx$OFFSET;
-    }
+    public static final long rx_ctx$offset() { return rx_ctx$OFFSET; }
 
     /**
      * Getter for field:
@@ -560,9 +514,7 @@ public class fi_ops_ep {
      * int (*rx_ctx)(struct fid_ep *, int, struct fi_rx_attr *, struct fid_ep **, void *)
      * }
      */
-    public static MemorySegment rx_ctx(MemorySegment struct) {
-        return struct.get(rx_ctx$LAYOUT, rx_ctx$OFFSET);
-    }
+    public static MemorySegment rx_ctx(MemorySegment struct) { return struct.get(rx_ctx$LAYOUT, rx_ctx$OFFSET); }
 
     /**
      * Setter for field:
@@ -597,9 +549,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(rx_size_left.Function.class, "apply", $DESC);
 
@@ -634,9 +584,7 @@ public class fi_ops_ep {
      * ssize_t (*rx_size_left)(struct fid_ep *)
      * }
      */
-    public static final AddressLayout rx_size_left$layout() {
-        return rx_size_left$LAYOUT;
-    }
+    public static final AddressLayout rx_size_left$layout() { return rx_size_left$LAYOUT; }
 
     private static final long rx_size_left$OFFSET = $LAYOUT.byteOffset(groupElement("rx_size_left"));
 
@@ -646,9 +594,7 @@ public class fi_ops_ep {
      * ssize_t (*rx_size_left)(struct fid_ep *)
      * }
      */
-    public static final long rx_size_left$offset() {
-        return rx_size_left$OFFSET;
-    }
+    public static final long rx_size_left$offset() { return rx_size_left$OFFSET; }
 
     /**
      * Getter for field:
@@ -693,9 +639,7 @@ public class fi_ops_ep {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(tx_size_left.Function.class, "apply", $DESC);
 
@@ -730,9 +674,7 @@ public class fi_ops_ep {
      * ssize_t (*tx_size_left)(struct fid_ep *)
      * }
      */
-    public static final AddressLayout tx_size_left$layout() {
-        return tx_size_left$LAYOUT;
-    }
+    public static final AddressLayout tx_size_left$layout() { return tx_size_left$LAYOUT; }
 
     private static final long tx_size_left$OFFSET = $LAYOUT.byteOffset(groupElement("tx_size_left"));
 
@@ -742,9 +684,7 @@ public class fi_ops_ep {
      * ssize_t (*tx_size_left)(struct fid_ep *)
      * }
      */
-    public static final long tx_size_left$offset() {
-        return tx_size_left$OFFSET;
-    }
+    public static final long tx_size_left$offset() { return tx_size_left$OFFSET; }
 
     /**
      * Getter for field:
@@ -777,16 +717,12 @@ public class fi_ops_ep {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

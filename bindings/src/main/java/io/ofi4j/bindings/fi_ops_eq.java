@@ -39,9 +39,7 @@ public class fi_ops_eq {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_ops_eq {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -111,9 +103,7 @@ public class fi_ops_eq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -148,9 +138,7 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout read$layout() {
-        return read$LAYOUT;
-    }
+    public static final AddressLayout read$layout() { return read$LAYOUT; }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -160,9 +148,7 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static final long read$offset() {
-        return read$OFFSET;
-    }
+    public static final long read$offset() { return read$OFFSET; }
 
     /**
      * Getter for field:
@@ -170,9 +156,7 @@ public class fi_ops_eq {
      * ssize_t (*read)(struct fid_eq *, uint32_t *, void *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) {
-        return struct.get(read$LAYOUT, read$OFFSET);
-    }
+    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
 
     /**
      * Setter for field:
@@ -208,9 +192,7 @@ public class fi_ops_eq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readerr.Function.class, "apply", $DESC);
 
@@ -244,9 +226,7 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static final AddressLayout readerr$layout() {
-        return readerr$LAYOUT;
-    }
+    public static final AddressLayout readerr$layout() { return readerr$LAYOUT; }
 
     private static final long readerr$OFFSET = $LAYOUT.byteOffset(groupElement("readerr"));
 
@@ -256,9 +236,7 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static final long readerr$offset() {
-        return readerr$OFFSET;
-    }
+    public static final long readerr$offset() { return readerr$OFFSET; }
 
     /**
      * Getter for field:
@@ -266,9 +244,7 @@ public class fi_ops_eq {
      * ssize_t (*readerr)(struct fid_eq *, struct fi_eq_err_entry *, uint64_t)
      * }
      */
-    public static MemorySegment readerr(MemorySegment struct) {
-        return struct.get(readerr$LAYOUT, readerr$OFFSET);
-    }
+    public static MemorySegment readerr(MemorySegment struct) { return struct.get(readerr$LAYOUT, readerr$OFFSET); }
 
     /**
      * Setter for field:
@@ -304,9 +280,7 @@ public class fi_ops_eq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -341,9 +315,7 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static final AddressLayout write$layout() {
-        return write$LAYOUT;
-    }
+    public static final AddressLayout write$layout() { return write$LAYOUT; }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -353,9 +325,7 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static final long write$offset() {
-        return write$OFFSET;
-    }
+    public static final long write$offset() { return write$OFFSET; }
 
     /**
      * Getter for field:
@@ -363,9 +333,7 @@ public class fi_ops_eq {
      * ssize_t (*write)(struct fid_eq *, uint32_t, const void *, size_t, uint64_t)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) {
-        return struct.get(write$LAYOUT, write$OFFSET);
-    }
+    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
 
     /**
      * Setter for field:
@@ -401,9 +369,7 @@ public class fi_ops_eq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sread.Function.class, "apply", $DESC);
 
@@ -438,9 +404,7 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static final AddressLayout sread$layout() {
-        return sread$LAYOUT;
-    }
+    public static final AddressLayout sread$layout() { return sread$LAYOUT; }
 
     private static final long sread$OFFSET = $LAYOUT.byteOffset(groupElement("sread"));
 
@@ -450,9 +414,7 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static final long sread$offset() {
-        return sread$OFFSET;
-    }
+    public static final long sread$offset() { return sread$OFFSET; }
 
     /**
      * Getter for field:
@@ -460,9 +422,7 @@ public class fi_ops_eq {
      * ssize_t (*sread)(struct fid_eq *, uint32_t *, void *, size_t, int, uint64_t)
      * }
      */
-    public static MemorySegment sread(MemorySegment struct) {
-        return struct.get(sread$LAYOUT, sread$OFFSET);
-    }
+    public static MemorySegment sread(MemorySegment struct) { return struct.get(sread$LAYOUT, sread$OFFSET); }
 
     /**
      * Setter for field:
@@ -498,9 +458,7 @@ public class fi_ops_eq {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(strerror.Function.class, "apply", $DESC);
 
@@ -535,9 +493,7 @@ public class fi_ops_eq {
      * const char *(*strerror)(struct fid_eq *, int, const void *, char *, size_t)
      * }
      */
-    public static final AddressLayout strerror$layout() {
-        return strerror$LAYOUT;
-    }
+    public static final AddressLayout strerror$layout() { return strerror$LAYOUT; }
 
     private static final long strerror$OFFSET = $LAYOUT.byteOffset(groupElement("strerror"));
 
@@ -547,9 +503,7 @@ public class fi_ops_eq {
      * const char *(*strerror)(struct fid_eq *, int, const void *, char *, size_t)
      * }
      */
-    public static final long strerror$offset() {
-        return strerror$OFFSET;
-    }
+    public static final long strerror$offset() { return strerror$OFFSET; }
 
     /**
      * Getter for field:
@@ -582,16 +536,12 @@ public class fi_ops_eq {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

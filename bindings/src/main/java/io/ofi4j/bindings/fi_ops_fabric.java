@@ -39,9 +39,7 @@ public class fi_ops_fabric {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_ops_fabric {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -111,9 +103,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(domain.Function.class, "apply", $DESC);
 
@@ -148,9 +138,7 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static final AddressLayout domain$layout() {
-        return domain$LAYOUT;
-    }
+    public static final AddressLayout domain$layout() { return domain$LAYOUT; }
 
     private static final long domain$OFFSET = $LAYOUT.byteOffset(groupElement("domain"));
 
@@ -160,9 +148,7 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static final long domain$offset() {
-        return domain$OFFSET;
-    }
+    public static final long domain$offset() { return domain$OFFSET; }
 
     /**
      * Getter for field:
@@ -170,9 +156,7 @@ public class fi_ops_fabric {
      * int (*domain)(struct fid_fabric *, struct fi_info *, struct fid_domain **, void *)
      * }
      */
-    public static MemorySegment domain(MemorySegment struct) {
-        return struct.get(domain$LAYOUT, domain$OFFSET);
-    }
+    public static MemorySegment domain(MemorySegment struct) { return struct.get(domain$LAYOUT, domain$OFFSET); }
 
     /**
      * Setter for field:
@@ -208,9 +192,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(passive_ep.Function.class, "apply", $DESC);
 
@@ -245,9 +227,7 @@ public class fi_ops_fabric {
      * int (*passive_ep)(struct fid_fabric *, struct fi_info *, struct fid_pep **, void *)
      * }
      */
-    public static final AddressLayout passive_ep$layout() {
-        return passive_ep$LAYOUT;
-    }
+    public static final AddressLayout passive_ep$layout() { return passive_ep$LAYOUT; }
 
     private static final long passive_ep$OFFSET = $LAYOUT.byteOffset(groupElement("passive_ep"));
 
@@ -257,9 +237,7 @@ public class fi_ops_fabric {
      * int (*passive_ep)(struct fid_fabric *, struct fi_info *, struct fid_pep **, void *)
      * }
      */
-    public static final long passive_ep$offset() {
-        return passive_ep$OFFSET;
-    }
+    public static final long passive_ep$offset() { return passive_ep$OFFSET; }
 
     /**
      * Getter for field:
@@ -305,9 +283,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(eq_open.Function.class, "apply", $DESC);
 
@@ -342,9 +318,7 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static final AddressLayout eq_open$layout() {
-        return eq_open$LAYOUT;
-    }
+    public static final AddressLayout eq_open$layout() { return eq_open$LAYOUT; }
 
     private static final long eq_open$OFFSET = $LAYOUT.byteOffset(groupElement("eq_open"));
 
@@ -354,9 +328,7 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static final long eq_open$offset() {
-        return eq_open$OFFSET;
-    }
+    public static final long eq_open$offset() { return eq_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -364,9 +336,7 @@ public class fi_ops_fabric {
      * int (*eq_open)(struct fid_fabric *, struct fi_eq_attr *, struct fid_eq **, void *)
      * }
      */
-    public static MemorySegment eq_open(MemorySegment struct) {
-        return struct.get(eq_open$LAYOUT, eq_open$OFFSET);
-    }
+    public static MemorySegment eq_open(MemorySegment struct) { return struct.get(eq_open$LAYOUT, eq_open$OFFSET); }
 
     /**
      * Setter for field:
@@ -402,9 +372,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(wait_open.Function.class, "apply", $DESC);
 
@@ -438,9 +406,7 @@ public class fi_ops_fabric {
      * int (*wait_open)(struct fid_fabric *, struct fi_wait_attr *, struct fid_wait **)
      * }
      */
-    public static final AddressLayout wait_open$layout() {
-        return wait_open$LAYOUT;
-    }
+    public static final AddressLayout wait_open$layout() { return wait_open$LAYOUT; }
 
     private static final long wait_open$OFFSET = $LAYOUT.byteOffset(groupElement("wait_open"));
 
@@ -450,9 +416,7 @@ public class fi_ops_fabric {
      * int (*wait_open)(struct fid_fabric *, struct fi_wait_attr *, struct fid_wait **)
      * }
      */
-    public static final long wait_open$offset() {
-        return wait_open$OFFSET;
-    }
+    public static final long wait_open$offset() { return wait_open$OFFSET; }
 
     /**
      * Getter for field:
@@ -498,9 +462,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(trywait.Function.class, "apply", $DESC);
 
@@ -534,9 +496,7 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static final AddressLayout trywait$layout() {
-        return trywait$LAYOUT;
-    }
+    public static final AddressLayout trywait$layout() { return trywait$LAYOUT; }
 
     private static final long trywait$OFFSET = $LAYOUT.byteOffset(groupElement("trywait"));
 
@@ -546,9 +506,7 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static final long trywait$offset() {
-        return trywait$OFFSET;
-    }
+    public static final long trywait$offset() { return trywait$OFFSET; }
 
     /**
      * Getter for field:
@@ -556,9 +514,7 @@ public class fi_ops_fabric {
      * int (*trywait)(struct fid_fabric *, struct fid **, int)
      * }
      */
-    public static MemorySegment trywait(MemorySegment struct) {
-        return struct.get(trywait$LAYOUT, trywait$OFFSET);
-    }
+    public static MemorySegment trywait(MemorySegment struct) { return struct.get(trywait$LAYOUT, trywait$OFFSET); }
 
     /**
      * Setter for field:
@@ -594,9 +550,7 @@ public class fi_ops_fabric {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(domain2.Function.class, "apply", $DESC);
 
@@ -631,9 +585,7 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static final AddressLayout domain2$layout() {
-        return domain2$LAYOUT;
-    }
+    public static final AddressLayout domain2$layout() { return domain2$LAYOUT; }
 
     private static final long domain2$OFFSET = $LAYOUT.byteOffset(groupElement("domain2"));
 
@@ -643,9 +595,7 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static final long domain2$offset() {
-        return domain2$OFFSET;
-    }
+    public static final long domain2$offset() { return domain2$OFFSET; }
 
     /**
      * Getter for field:
@@ -653,9 +603,7 @@ public class fi_ops_fabric {
      * int (*domain2)(struct fid_fabric *, struct fi_info *, struct fid_domain **, uint64_t, void *)
      * }
      */
-    public static MemorySegment domain2(MemorySegment struct) {
-        return struct.get(domain2$LAYOUT, domain2$OFFSET);
-    }
+    public static MemorySegment domain2(MemorySegment struct) { return struct.get(domain2$LAYOUT, domain2$OFFSET); }
 
     /**
      * Setter for field:
@@ -678,16 +626,12 @@ public class fi_ops_fabric {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_ops_log {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -48,9 +46,7 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -60,9 +56,7 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_ops_log {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -108,9 +100,7 @@ public class fi_ops_log {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(enabled.Function.class, "apply", $DESC);
 
@@ -144,9 +134,7 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static final AddressLayout enabled$layout() {
-        return enabled$LAYOUT;
-    }
+    public static final AddressLayout enabled$layout() { return enabled$LAYOUT; }
 
     private static final long enabled$OFFSET = $LAYOUT.byteOffset(groupElement("enabled"));
 
@@ -156,9 +144,7 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static final long enabled$offset() {
-        return enabled$OFFSET;
-    }
+    public static final long enabled$offset() { return enabled$OFFSET; }
 
     /**
      * Getter for field:
@@ -166,9 +152,7 @@ public class fi_ops_log {
      * int (*enabled)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t)
      * }
      */
-    public static MemorySegment enabled(MemorySegment struct) {
-        return struct.get(enabled$LAYOUT, enabled$OFFSET);
-    }
+    public static MemorySegment enabled(MemorySegment struct) { return struct.get(enabled$LAYOUT, enabled$OFFSET); }
 
     /**
      * Setter for field:
@@ -204,9 +188,7 @@ public class fi_ops_log {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(ready.Function.class, "apply", $DESC);
 
@@ -241,9 +223,7 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static final AddressLayout ready$layout() {
-        return ready$LAYOUT;
-    }
+    public static final AddressLayout ready$layout() { return ready$LAYOUT; }
 
     private static final long ready$OFFSET = $LAYOUT.byteOffset(groupElement("ready"));
 
@@ -253,9 +233,7 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static final long ready$offset() {
-        return ready$OFFSET;
-    }
+    public static final long ready$offset() { return ready$OFFSET; }
 
     /**
      * Getter for field:
@@ -263,9 +241,7 @@ public class fi_ops_log {
      * int (*ready)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, uint64_t, uint64_t *)
      * }
      */
-    public static MemorySegment ready(MemorySegment struct) {
-        return struct.get(ready$LAYOUT, ready$OFFSET);
-    }
+    public static MemorySegment ready(MemorySegment struct) { return struct.get(ready$LAYOUT, ready$OFFSET); }
 
     /**
      * Setter for field:
@@ -301,9 +277,7 @@ public class fi_ops_log {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(log.Function.class, "apply", $DESC);
 
@@ -338,9 +312,7 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static final AddressLayout log$layout() {
-        return log$LAYOUT;
-    }
+    public static final AddressLayout log$layout() { return log$LAYOUT; }
 
     private static final long log$OFFSET = $LAYOUT.byteOffset(groupElement("log"));
 
@@ -350,9 +322,7 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static final long log$offset() {
-        return log$OFFSET;
-    }
+    public static final long log$offset() { return log$OFFSET; }
 
     /**
      * Getter for field:
@@ -360,9 +330,7 @@ public class fi_ops_log {
      * void (*log)(const struct fi_provider *, enum fi_log_level, enum fi_log_subsys, const char *, int, const char *)
      * }
      */
-    public static MemorySegment log(MemorySegment struct) {
-        return struct.get(log$LAYOUT, log$OFFSET);
-    }
+    public static MemorySegment log(MemorySegment struct) { return struct.get(log$LAYOUT, log$OFFSET); }
 
     /**
      * Setter for field:
@@ -385,16 +353,12 @@ public class fi_ops_log {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -39,9 +39,7 @@ public class fi_ops_mem_monitor {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -51,9 +49,7 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -63,9 +59,7 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_ops_mem_monitor {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -110,9 +102,7 @@ public class fi_ops_mem_monitor {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(start.Function.class, "apply", $DESC);
 
@@ -146,9 +136,7 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static final AddressLayout start$layout() {
-        return start$LAYOUT;
-    }
+    public static final AddressLayout start$layout() { return start$LAYOUT; }
 
     private static final long start$OFFSET = $LAYOUT.byteOffset(groupElement("start"));
 
@@ -158,9 +146,7 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static final long start$offset() {
-        return start$OFFSET;
-    }
+    public static final long start$offset() { return start$OFFSET; }
 
     /**
      * Getter for field:
@@ -168,9 +154,7 @@ public class fi_ops_mem_monitor {
      * int (*start)(struct fid_mem_monitor *)
      * }
      */
-    public static MemorySegment start(MemorySegment struct) {
-        return struct.get(start$LAYOUT, start$OFFSET);
-    }
+    public static MemorySegment start(MemorySegment struct) { return struct.get(start$LAYOUT, start$OFFSET); }
 
     /**
      * Setter for field:
@@ -205,9 +189,7 @@ public class fi_ops_mem_monitor {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(stop.Function.class, "apply", $DESC);
 
@@ -241,9 +223,7 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static final AddressLayout stop$layout() {
-        return stop$LAYOUT;
-    }
+    public static final AddressLayout stop$layout() { return stop$LAYOUT; }
 
     private static final long stop$OFFSET = $LAYOUT.byteOffset(groupElement("stop"));
 
@@ -253,9 +233,7 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static final long stop$offset() {
-        return stop$OFFSET;
-    }
+    public static final long stop$offset() { return stop$OFFSET; }
 
     /**
      * Getter for field:
@@ -263,9 +241,7 @@ public class fi_ops_mem_monitor {
      * void (*stop)(struct fid_mem_monitor *)
      * }
      */
-    public static MemorySegment stop(MemorySegment struct) {
-        return struct.get(stop$LAYOUT, stop$OFFSET);
-    }
+    public static MemorySegment stop(MemorySegment struct) { return struct.get(stop$LAYOUT, stop$OFFSET); }
 
     /**
      * Setter for field:
@@ -301,9 +277,7 @@ public class fi_ops_mem_monitor {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(subscribe.Function.class, "apply", $DESC);
 
@@ -337,9 +311,7 @@ public class fi_ops_mem_monitor {
      * int (*subscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout subscribe$layout() {
-        return subscribe$LAYOUT;
-    }
+    public static final AddressLayout subscribe$layout() { return subscribe$LAYOUT; }
 
     private static final long subscribe$OFFSET = $LAYOUT.byteOffset(groupElement("subscribe"));
 
@@ -349,9 +321,7 @@ public class fi_ops_mem_monitor {
      * int (*subscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long subscribe$offset() {
-        return subscribe$OFFSET;
-    }
+    public static final long subscribe$offset() { return subscribe$OFFSET; }
 
     /**
      * Getter for field:
@@ -397,9 +367,7 @@ public class fi_ops_mem_monitor {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(unsubscribe.Function.class, "apply", $DESC);
 
@@ -433,9 +401,7 @@ public class fi_ops_mem_monitor {
      * void (*unsubscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout unsubscribe$layout() {
-        return unsubscribe$LAYOUT;
-    }
+    public static final AddressLayout unsubscribe$layout() { return unsubscribe$LAYOUT; }
 
     private static final long unsubscribe$OFFSET = $LAYOUT.byteOffset(groupElement("unsubscribe"));
 
@@ -445,9 +411,7 @@ public class fi_ops_mem_monitor {
      * void (*unsubscribe)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long unsubscribe$offset() {
-        return unsubscribe$OFFSET;
-    }
+    public static final long unsubscribe$offset() { return unsubscribe$OFFSET; }
 
     /**
      * Getter for field:
@@ -493,9 +457,7 @@ public class fi_ops_mem_monitor {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(valid.Function.class, "apply", $DESC);
 
@@ -529,9 +491,7 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout valid$layout() {
-        return valid$LAYOUT;
-    }
+    public static final AddressLayout valid$layout() { return valid$LAYOUT; }
 
     private static final long valid$OFFSET = $LAYOUT.byteOffset(groupElement("valid"));
 
@@ -541,9 +501,7 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long valid$offset() {
-        return valid$OFFSET;
-    }
+    public static final long valid$offset() { return valid$OFFSET; }
 
     /**
      * Getter for field:
@@ -551,9 +509,7 @@ public class fi_ops_mem_monitor {
      * _Bool (*valid)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static MemorySegment valid(MemorySegment struct) {
-        return struct.get(valid$LAYOUT, valid$OFFSET);
-    }
+    public static MemorySegment valid(MemorySegment struct) { return struct.get(valid$LAYOUT, valid$OFFSET); }
 
     /**
      * Setter for field:
@@ -576,16 +532,12 @@ public class fi_ops_mem_monitor {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

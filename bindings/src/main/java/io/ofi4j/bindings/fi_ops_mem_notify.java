@@ -33,9 +33,7 @@ public class fi_ops_mem_notify {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -45,9 +43,7 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -57,9 +53,7 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_ops_mem_notify {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -105,9 +97,7 @@ public class fi_ops_mem_notify {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(notify.Function.class, "apply", $DESC);
 
@@ -141,9 +131,7 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final AddressLayout notify$layout() {
-        return notify$LAYOUT;
-    }
+    public static final AddressLayout notify$layout() { return notify$LAYOUT; }
 
     private static final long notify$OFFSET = $LAYOUT.byteOffset(groupElement("notify"));
 
@@ -153,9 +141,7 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static final long notify$offset() {
-        return notify$OFFSET;
-    }
+    public static final long notify$offset() { return notify$OFFSET; }
 
     /**
      * Getter for field:
@@ -163,9 +149,7 @@ public class fi_ops_mem_notify {
      * void (*notify)(struct fid_mem_monitor *, const void *, size_t)
      * }
      */
-    public static MemorySegment notify(MemorySegment struct) {
-        return struct.get(notify$LAYOUT, notify$OFFSET);
-    }
+    public static MemorySegment notify(MemorySegment struct) { return struct.get(notify$LAYOUT, notify$OFFSET); }
 
     /**
      * Setter for field:
@@ -188,16 +172,12 @@ public class fi_ops_mem_notify {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_ops_mr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -48,9 +46,7 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -60,9 +56,7 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_ops_mr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -110,9 +102,7 @@ public class fi_ops_mr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(reg.Function.class, "apply", $DESC);
 
@@ -147,9 +137,7 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final AddressLayout reg$layout() {
-        return reg$LAYOUT;
-    }
+    public static final AddressLayout reg$layout() { return reg$LAYOUT; }
 
     private static final long reg$OFFSET = $LAYOUT.byteOffset(groupElement("reg"));
 
@@ -159,9 +147,7 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final long reg$offset() {
-        return reg$OFFSET;
-    }
+    public static final long reg$offset() { return reg$OFFSET; }
 
     /**
      * Getter for field:
@@ -169,9 +155,7 @@ public class fi_ops_mr {
      * int (*reg)(struct fid *, const void *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static MemorySegment reg(MemorySegment struct) {
-        return struct.get(reg$LAYOUT, reg$OFFSET);
-    }
+    public static MemorySegment reg(MemorySegment struct) { return struct.get(reg$LAYOUT, reg$OFFSET); }
 
     /**
      * Setter for field:
@@ -209,9 +193,7 @@ public class fi_ops_mr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(regv.Function.class, "apply", $DESC);
 
@@ -246,9 +228,7 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final AddressLayout regv$layout() {
-        return regv$LAYOUT;
-    }
+    public static final AddressLayout regv$layout() { return regv$LAYOUT; }
 
     private static final long regv$OFFSET = $LAYOUT.byteOffset(groupElement("regv"));
 
@@ -258,9 +238,7 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static final long regv$offset() {
-        return regv$OFFSET;
-    }
+    public static final long regv$offset() { return regv$OFFSET; }
 
     /**
      * Getter for field:
@@ -268,9 +246,7 @@ public class fi_ops_mr {
      * int (*regv)(struct fid *, const struct iovec *, size_t, uint64_t, uint64_t, uint64_t, uint64_t, struct fid_mr **, void *)
      * }
      */
-    public static MemorySegment regv(MemorySegment struct) {
-        return struct.get(regv$LAYOUT, regv$OFFSET);
-    }
+    public static MemorySegment regv(MemorySegment struct) { return struct.get(regv$LAYOUT, regv$OFFSET); }
 
     /**
      * Setter for field:
@@ -306,9 +282,7 @@ public class fi_ops_mr {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(regattr.Function.class, "apply", $DESC);
 
@@ -343,9 +317,7 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static final AddressLayout regattr$layout() {
-        return regattr$LAYOUT;
-    }
+    public static final AddressLayout regattr$layout() { return regattr$LAYOUT; }
 
     private static final long regattr$OFFSET = $LAYOUT.byteOffset(groupElement("regattr"));
 
@@ -355,9 +327,7 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static final long regattr$offset() {
-        return regattr$OFFSET;
-    }
+    public static final long regattr$offset() { return regattr$OFFSET; }
 
     /**
      * Getter for field:
@@ -365,9 +335,7 @@ public class fi_ops_mr {
      * int (*regattr)(struct fid *, const struct fi_mr_attr *, uint64_t, struct fid_mr **)
      * }
      */
-    public static MemorySegment regattr(MemorySegment struct) {
-        return struct.get(regattr$LAYOUT, regattr$OFFSET);
-    }
+    public static MemorySegment regattr(MemorySegment struct) { return struct.get(regattr$LAYOUT, regattr$OFFSET); }
 
     /**
      * Setter for field:
@@ -390,16 +358,12 @@ public class fi_ops_mr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -45,9 +45,7 @@ public class fi_ops_msg {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -57,9 +55,7 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -69,9 +65,7 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -79,9 +73,7 @@ public class fi_ops_msg {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -117,9 +109,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recv.Function.class, "apply", $DESC);
 
@@ -154,9 +144,7 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout recv$layout() {
-        return recv$LAYOUT;
-    }
+    public static final AddressLayout recv$layout() { return recv$LAYOUT; }
 
     private static final long recv$OFFSET = $LAYOUT.byteOffset(groupElement("recv"));
 
@@ -166,9 +154,7 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final long recv$offset() {
-        return recv$OFFSET;
-    }
+    public static final long recv$offset() { return recv$OFFSET; }
 
     /**
      * Getter for field:
@@ -176,9 +162,7 @@ public class fi_ops_msg {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment recv(MemorySegment struct) {
-        return struct.get(recv$LAYOUT, recv$OFFSET);
-    }
+    public static MemorySegment recv(MemorySegment struct) { return struct.get(recv$LAYOUT, recv$OFFSET); }
 
     /**
      * Setter for field:
@@ -214,9 +198,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvv.Function.class, "apply", $DESC);
 
@@ -251,9 +233,7 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout recvv$layout() {
-        return recvv$LAYOUT;
-    }
+    public static final AddressLayout recvv$layout() { return recvv$LAYOUT; }
 
     private static final long recvv$OFFSET = $LAYOUT.byteOffset(groupElement("recvv"));
 
@@ -263,9 +243,7 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final long recvv$offset() {
-        return recvv$OFFSET;
-    }
+    public static final long recvv$offset() { return recvv$OFFSET; }
 
     /**
      * Getter for field:
@@ -273,9 +251,7 @@ public class fi_ops_msg {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment recvv(MemorySegment struct) {
-        return struct.get(recvv$LAYOUT, recvv$OFFSET);
-    }
+    public static MemorySegment recvv(MemorySegment struct) { return struct.get(recvv$LAYOUT, recvv$OFFSET); }
 
     /**
      * Setter for field:
@@ -311,9 +287,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvmsg.Function.class, "apply", $DESC);
 
@@ -347,9 +321,7 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final AddressLayout recvmsg$layout() {
-        return recvmsg$LAYOUT;
-    }
+    public static final AddressLayout recvmsg$layout() { return recvmsg$LAYOUT; }
 
     private static final long recvmsg$OFFSET = $LAYOUT.byteOffset(groupElement("recvmsg"));
 
@@ -359,9 +331,7 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final long recvmsg$offset() {
-        return recvmsg$OFFSET;
-    }
+    public static final long recvmsg$offset() { return recvmsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -369,9 +339,7 @@ public class fi_ops_msg {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static MemorySegment recvmsg(MemorySegment struct) {
-        return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET);
-    }
+    public static MemorySegment recvmsg(MemorySegment struct) { return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET); }
 
     /**
      * Setter for field:
@@ -407,9 +375,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(send.Function.class, "apply", $DESC);
 
@@ -444,9 +410,7 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout send$layout() {
-        return send$LAYOUT;
-    }
+    public static final AddressLayout send$layout() { return send$LAYOUT; }
 
     private static final long send$OFFSET = $LAYOUT.byteOffset(groupElement("send"));
 
@@ -456,9 +420,7 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static final long send$offset() {
-        return send$OFFSET;
-    }
+    public static final long send$offset() { return send$OFFSET; }
 
     /**
      * Getter for field:
@@ -466,9 +428,7 @@ public class fi_ops_msg {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment send(MemorySegment struct) {
-        return struct.get(send$LAYOUT, send$OFFSET);
-    }
+    public static MemorySegment send(MemorySegment struct) { return struct.get(send$LAYOUT, send$OFFSET); }
 
     /**
      * Setter for field:
@@ -504,9 +464,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendv.Function.class, "apply", $DESC);
 
@@ -541,9 +499,7 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout sendv$layout() {
-        return sendv$LAYOUT;
-    }
+    public static final AddressLayout sendv$layout() { return sendv$LAYOUT; }
 
     private static final long sendv$OFFSET = $LAYOUT.byteOffset(groupElement("sendv"));
 
@@ -553,9 +509,7 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static final long sendv$offset() {
-        return sendv$OFFSET;
-    }
+    public static final long sendv$offset() { return sendv$OFFSET; }
 
     /**
      * Getter for field:
@@ -563,9 +517,7 @@ public class fi_ops_msg {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, void *)
      * }
      */
-    public static MemorySegment sendv(MemorySegment struct) {
-        return struct.get(sendv$LAYOUT, sendv$OFFSET);
-    }
+    public static MemorySegment sendv(MemorySegment struct) { return struct.get(sendv$LAYOUT, sendv$OFFSET); }
 
     /**
      * Setter for field:
@@ -601,9 +553,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendmsg.Function.class, "apply", $DESC);
 
@@ -637,9 +587,7 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final AddressLayout sendmsg$layout() {
-        return sendmsg$LAYOUT;
-    }
+    public static final AddressLayout sendmsg$layout() { return sendmsg$LAYOUT; }
 
     private static final long sendmsg$OFFSET = $LAYOUT.byteOffset(groupElement("sendmsg"));
 
@@ -649,9 +597,7 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static final long sendmsg$offset() {
-        return sendmsg$OFFSET;
-    }
+    public static final long sendmsg$offset() { return sendmsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -659,9 +605,7 @@ public class fi_ops_msg {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg *, uint64_t)
      * }
      */
-    public static MemorySegment sendmsg(MemorySegment struct) {
-        return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET);
-    }
+    public static MemorySegment sendmsg(MemorySegment struct) { return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET); }
 
     /**
      * Setter for field:
@@ -697,9 +641,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -733,9 +675,7 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static final AddressLayout inject$layout() {
-        return inject$LAYOUT;
-    }
+    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -745,9 +685,7 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static final long inject$offset() {
-        return inject$OFFSET;
-    }
+    public static final long inject$offset() { return inject$OFFSET; }
 
     /**
      * Getter for field:
@@ -755,9 +693,7 @@ public class fi_ops_msg {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) {
-        return struct.get(inject$LAYOUT, inject$OFFSET);
-    }
+    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
 
     /**
      * Setter for field:
@@ -795,9 +731,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(senddata.Function.class, "apply", $DESC);
 
@@ -832,9 +766,7 @@ public class fi_ops_msg {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, void *)
      * }
      */
-    public static final AddressLayout senddata$layout() {
-        return senddata$LAYOUT;
-    }
+    public static final AddressLayout senddata$layout() { return senddata$LAYOUT; }
 
     private static final long senddata$OFFSET = $LAYOUT.byteOffset(groupElement("senddata"));
 
@@ -844,9 +776,7 @@ public class fi_ops_msg {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, void *)
      * }
      */
-    public static final long senddata$offset() {
-        return senddata$OFFSET;
-    }
+    public static final long senddata$offset() { return senddata$OFFSET; }
 
     /**
      * Getter for field:
@@ -892,9 +822,7 @@ public class fi_ops_msg {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -929,9 +857,7 @@ public class fi_ops_msg {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() {
-        return injectdata$LAYOUT;
-    }
+    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -941,9 +867,7 @@ public class fi_ops_msg {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t)
      * }
      */
-    public static final long injectdata$offset() {
-        return injectdata$OFFSET;
-    }
+    public static final long injectdata$offset() { return injectdata$OFFSET; }
 
     /**
      * Getter for field:
@@ -976,16 +900,12 @@ public class fi_ops_msg {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fi_ops_poll {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -48,9 +46,7 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -60,9 +56,7 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -70,9 +64,7 @@ public class fi_ops_poll {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -108,9 +100,7 @@ public class fi_ops_poll {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll.Function.class, "apply", $DESC);
 
@@ -144,9 +134,7 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static final AddressLayout poll$layout() {
-        return poll$LAYOUT;
-    }
+    public static final AddressLayout poll$layout() { return poll$LAYOUT; }
 
     private static final long poll$OFFSET = $LAYOUT.byteOffset(groupElement("poll"));
 
@@ -156,9 +144,7 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static final long poll$offset() {
-        return poll$OFFSET;
-    }
+    public static final long poll$offset() { return poll$OFFSET; }
 
     /**
      * Getter for field:
@@ -166,9 +152,7 @@ public class fi_ops_poll {
      * int (*poll)(struct fid_poll *, void **, int)
      * }
      */
-    public static MemorySegment poll(MemorySegment struct) {
-        return struct.get(poll$LAYOUT, poll$OFFSET);
-    }
+    public static MemorySegment poll(MemorySegment struct) { return struct.get(poll$LAYOUT, poll$OFFSET); }
 
     /**
      * Setter for field:
@@ -204,9 +188,7 @@ public class fi_ops_poll {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_add.Function.class, "apply", $DESC);
 
@@ -240,9 +222,7 @@ public class fi_ops_poll {
      * int (*poll_add)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout poll_add$layout() {
-        return poll_add$LAYOUT;
-    }
+    public static final AddressLayout poll_add$layout() { return poll_add$LAYOUT; }
 
     private static final long poll_add$OFFSET = $LAYOUT.byteOffset(groupElement("poll_add"));
 
@@ -252,9 +232,7 @@ public class fi_ops_poll {
      * int (*poll_add)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final long poll_add$offset() {
-        return poll_add$OFFSET;
-    }
+    public static final long poll_add$offset() { return poll_add$OFFSET; }
 
     /**
      * Getter for field:
@@ -300,9 +278,7 @@ public class fi_ops_poll {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(poll_del.Function.class, "apply", $DESC);
 
@@ -336,9 +312,7 @@ public class fi_ops_poll {
      * int (*poll_del)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final AddressLayout poll_del$layout() {
-        return poll_del$LAYOUT;
-    }
+    public static final AddressLayout poll_del$layout() { return poll_del$LAYOUT; }
 
     private static final long poll_del$OFFSET = $LAYOUT.byteOffset(groupElement("poll_del"));
 
@@ -348,9 +322,7 @@ public class fi_ops_poll {
      * int (*poll_del)(struct fid_poll *, struct fid *, uint64_t)
      * }
      */
-    public static final long poll_del$offset() {
-        return poll_del$OFFSET;
-    }
+    public static final long poll_del$offset() { return poll_del$OFFSET; }
 
     /**
      * Getter for field:
@@ -383,16 +355,12 @@ public class fi_ops_poll {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -45,9 +45,7 @@ public class fi_ops_rma {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -57,9 +55,7 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -69,9 +65,7 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -79,9 +73,7 @@ public class fi_ops_rma {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -119,9 +111,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(read.Function.class, "apply", $DESC);
 
@@ -156,9 +146,7 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout read$layout() {
-        return read$LAYOUT;
-    }
+    public static final AddressLayout read$layout() { return read$LAYOUT; }
 
     private static final long read$OFFSET = $LAYOUT.byteOffset(groupElement("read"));
 
@@ -168,9 +156,7 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long read$offset() {
-        return read$OFFSET;
-    }
+    public static final long read$offset() { return read$OFFSET; }
 
     /**
      * Getter for field:
@@ -178,9 +164,7 @@ public class fi_ops_rma {
      * ssize_t (*read)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment read(MemorySegment struct) {
-        return struct.get(read$LAYOUT, read$OFFSET);
-    }
+    public static MemorySegment read(MemorySegment struct) { return struct.get(read$LAYOUT, read$OFFSET); }
 
     /**
      * Setter for field:
@@ -218,9 +202,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readv.Function.class, "apply", $DESC);
 
@@ -255,9 +237,7 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout readv$layout() {
-        return readv$LAYOUT;
-    }
+    public static final AddressLayout readv$layout() { return readv$LAYOUT; }
 
     private static final long readv$OFFSET = $LAYOUT.byteOffset(groupElement("readv"));
 
@@ -267,9 +247,7 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long readv$offset() {
-        return readv$OFFSET;
-    }
+    public static final long readv$offset() { return readv$OFFSET; }
 
     /**
      * Getter for field:
@@ -277,9 +255,7 @@ public class fi_ops_rma {
      * ssize_t (*readv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment readv(MemorySegment struct) {
-        return struct.get(readv$LAYOUT, readv$OFFSET);
-    }
+    public static MemorySegment readv(MemorySegment struct) { return struct.get(readv$LAYOUT, readv$OFFSET); }
 
     /**
      * Setter for field:
@@ -315,9 +291,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(readmsg.Function.class, "apply", $DESC);
 
@@ -351,9 +325,7 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final AddressLayout readmsg$layout() {
-        return readmsg$LAYOUT;
-    }
+    public static final AddressLayout readmsg$layout() { return readmsg$LAYOUT; }
 
     private static final long readmsg$OFFSET = $LAYOUT.byteOffset(groupElement("readmsg"));
 
@@ -363,9 +335,7 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final long readmsg$offset() {
-        return readmsg$OFFSET;
-    }
+    public static final long readmsg$offset() { return readmsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -373,9 +343,7 @@ public class fi_ops_rma {
      * ssize_t (*readmsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static MemorySegment readmsg(MemorySegment struct) {
-        return struct.get(readmsg$LAYOUT, readmsg$OFFSET);
-    }
+    public static MemorySegment readmsg(MemorySegment struct) { return struct.get(readmsg$LAYOUT, readmsg$OFFSET); }
 
     /**
      * Setter for field:
@@ -413,9 +381,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(write.Function.class, "apply", $DESC);
 
@@ -450,9 +416,7 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout write$layout() {
-        return write$LAYOUT;
-    }
+    public static final AddressLayout write$layout() { return write$LAYOUT; }
 
     private static final long write$OFFSET = $LAYOUT.byteOffset(groupElement("write"));
 
@@ -462,9 +426,7 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long write$offset() {
-        return write$OFFSET;
-    }
+    public static final long write$offset() { return write$OFFSET; }
 
     /**
      * Getter for field:
@@ -472,9 +434,7 @@ public class fi_ops_rma {
      * ssize_t (*write)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment write(MemorySegment struct) {
-        return struct.get(write$LAYOUT, write$OFFSET);
-    }
+    public static MemorySegment write(MemorySegment struct) { return struct.get(write$LAYOUT, write$OFFSET); }
 
     /**
      * Setter for field:
@@ -512,9 +472,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writev.Function.class, "apply", $DESC);
 
@@ -549,9 +507,7 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout writev$layout() {
-        return writev$LAYOUT;
-    }
+    public static final AddressLayout writev$layout() { return writev$LAYOUT; }
 
     private static final long writev$OFFSET = $LAYOUT.byteOffset(groupElement("writev"));
 
@@ -561,9 +517,7 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long writev$offset() {
-        return writev$OFFSET;
-    }
+    public static final long writev$offset() { return writev$OFFSET; }
 
     /**
      * Getter for field:
@@ -571,9 +525,7 @@ public class fi_ops_rma {
      * ssize_t (*writev)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment writev(MemorySegment struct) {
-        return struct.get(writev$LAYOUT, writev$OFFSET);
-    }
+    public static MemorySegment writev(MemorySegment struct) { return struct.get(writev$LAYOUT, writev$OFFSET); }
 
     /**
      * Setter for field:
@@ -609,9 +561,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writemsg.Function.class, "apply", $DESC);
 
@@ -645,9 +595,7 @@ public class fi_ops_rma {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final AddressLayout writemsg$layout() {
-        return writemsg$LAYOUT;
-    }
+    public static final AddressLayout writemsg$layout() { return writemsg$LAYOUT; }
 
     private static final long writemsg$OFFSET = $LAYOUT.byteOffset(groupElement("writemsg"));
 
@@ -657,9 +605,7 @@ public class fi_ops_rma {
      * ssize_t (*writemsg)(struct fid_ep *, const struct fi_msg_rma *, uint64_t)
      * }
      */
-    public static final long writemsg$offset() {
-        return writemsg$OFFSET;
-    }
+    public static final long writemsg$offset() { return writemsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -705,9 +651,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -742,9 +686,7 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final AddressLayout inject$layout() {
-        return inject$LAYOUT;
-    }
+    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -754,9 +696,7 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final long inject$offset() {
-        return inject$OFFSET;
-    }
+    public static final long inject$offset() { return inject$OFFSET; }
 
     /**
      * Getter for field:
@@ -764,9 +704,7 @@ public class fi_ops_rma {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) {
-        return struct.get(inject$LAYOUT, inject$OFFSET);
-    }
+    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
 
     /**
      * Setter for field:
@@ -804,9 +742,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(writedata.Function.class, "apply", $DESC);
 
@@ -841,9 +777,7 @@ public class fi_ops_rma {
      * ssize_t (*writedata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout writedata$layout() {
-        return writedata$LAYOUT;
-    }
+    public static final AddressLayout writedata$layout() { return writedata$LAYOUT; }
 
     private static final long writedata$OFFSET = $LAYOUT.byteOffset(groupElement("writedata"));
 
@@ -853,9 +787,7 @@ public class fi_ops_rma {
      * ssize_t (*writedata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long writedata$offset() {
-        return writedata$OFFSET;
-    }
+    public static final long writedata$offset() { return writedata$OFFSET; }
 
     /**
      * Getter for field:
@@ -902,9 +834,7 @@ public class fi_ops_rma {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -939,9 +869,7 @@ public class fi_ops_rma {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() {
-        return injectdata$LAYOUT;
-    }
+    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -951,9 +879,7 @@ public class fi_ops_rma {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t, uint64_t)
      * }
      */
-    public static final long injectdata$offset() {
-        return injectdata$OFFSET;
-    }
+    public static final long injectdata$offset() { return injectdata$OFFSET; }
 
     /**
      * Getter for field:
@@ -986,16 +912,12 @@ public class fi_ops_rma {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

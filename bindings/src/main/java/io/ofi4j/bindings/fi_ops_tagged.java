@@ -45,9 +45,7 @@ public class fi_ops_tagged {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong size$LAYOUT = (OfLong) $LAYOUT.select(groupElement("size"));
 
@@ -57,9 +55,7 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -69,9 +65,7 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -79,9 +73,7 @@ public class fi_ops_tagged {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -119,9 +111,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recv.Function.class, "apply", $DESC);
 
@@ -156,9 +146,7 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout recv$layout() {
-        return recv$LAYOUT;
-    }
+    public static final AddressLayout recv$layout() { return recv$LAYOUT; }
 
     private static final long recv$OFFSET = $LAYOUT.byteOffset(groupElement("recv"));
 
@@ -168,9 +156,7 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long recv$offset() {
-        return recv$OFFSET;
-    }
+    public static final long recv$offset() { return recv$OFFSET; }
 
     /**
      * Getter for field:
@@ -178,9 +164,7 @@ public class fi_ops_tagged {
      * ssize_t (*recv)(struct fid_ep *, void *, size_t, void *, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment recv(MemorySegment struct) {
-        return struct.get(recv$LAYOUT, recv$OFFSET);
-    }
+    public static MemorySegment recv(MemorySegment struct) { return struct.get(recv$LAYOUT, recv$OFFSET); }
 
     /**
      * Setter for field:
@@ -218,9 +202,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvv.Function.class, "apply", $DESC);
 
@@ -255,9 +237,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout recvv$layout() {
-        return recvv$LAYOUT;
-    }
+    public static final AddressLayout recvv$layout() { return recvv$LAYOUT; }
 
     private static final long recvv$OFFSET = $LAYOUT.byteOffset(groupElement("recvv"));
 
@@ -267,9 +247,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static final long recvv$offset() {
-        return recvv$OFFSET;
-    }
+    public static final long recvv$offset() { return recvv$OFFSET; }
 
     /**
      * Getter for field:
@@ -277,9 +255,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment recvv(MemorySegment struct) {
-        return struct.get(recvv$LAYOUT, recvv$OFFSET);
-    }
+    public static MemorySegment recvv(MemorySegment struct) { return struct.get(recvv$LAYOUT, recvv$OFFSET); }
 
     /**
      * Setter for field:
@@ -315,9 +291,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(recvmsg.Function.class, "apply", $DESC);
 
@@ -351,9 +325,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final AddressLayout recvmsg$layout() {
-        return recvmsg$LAYOUT;
-    }
+    public static final AddressLayout recvmsg$layout() { return recvmsg$LAYOUT; }
 
     private static final long recvmsg$OFFSET = $LAYOUT.byteOffset(groupElement("recvmsg"));
 
@@ -363,9 +335,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final long recvmsg$offset() {
-        return recvmsg$OFFSET;
-    }
+    public static final long recvmsg$offset() { return recvmsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -373,9 +343,7 @@ public class fi_ops_tagged {
      * ssize_t (*recvmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static MemorySegment recvmsg(MemorySegment struct) {
-        return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET);
-    }
+    public static MemorySegment recvmsg(MemorySegment struct) { return struct.get(recvmsg$LAYOUT, recvmsg$OFFSET); }
 
     /**
      * Setter for field:
@@ -413,9 +381,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(send.Function.class, "apply", $DESC);
 
@@ -450,9 +416,7 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout send$layout() {
-        return send$LAYOUT;
-    }
+    public static final AddressLayout send$layout() { return send$LAYOUT; }
 
     private static final long send$OFFSET = $LAYOUT.byteOffset(groupElement("send"));
 
@@ -462,9 +426,7 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long send$offset() {
-        return send$OFFSET;
-    }
+    public static final long send$offset() { return send$OFFSET; }
 
     /**
      * Getter for field:
@@ -472,9 +434,7 @@ public class fi_ops_tagged {
      * ssize_t (*send)(struct fid_ep *, const void *, size_t, void *, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment send(MemorySegment struct) {
-        return struct.get(send$LAYOUT, send$OFFSET);
-    }
+    public static MemorySegment send(MemorySegment struct) { return struct.get(send$LAYOUT, send$OFFSET); }
 
     /**
      * Setter for field:
@@ -512,9 +472,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendv.Function.class, "apply", $DESC);
 
@@ -549,9 +507,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout sendv$layout() {
-        return sendv$LAYOUT;
-    }
+    public static final AddressLayout sendv$layout() { return sendv$LAYOUT; }
 
     private static final long sendv$OFFSET = $LAYOUT.byteOffset(groupElement("sendv"));
 
@@ -561,9 +517,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long sendv$offset() {
-        return sendv$OFFSET;
-    }
+    public static final long sendv$offset() { return sendv$OFFSET; }
 
     /**
      * Getter for field:
@@ -571,9 +525,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendv)(struct fid_ep *, const struct iovec *, void **, size_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static MemorySegment sendv(MemorySegment struct) {
-        return struct.get(sendv$LAYOUT, sendv$OFFSET);
-    }
+    public static MemorySegment sendv(MemorySegment struct) { return struct.get(sendv$LAYOUT, sendv$OFFSET); }
 
     /**
      * Setter for field:
@@ -609,9 +561,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(sendmsg.Function.class, "apply", $DESC);
 
@@ -645,9 +595,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final AddressLayout sendmsg$layout() {
-        return sendmsg$LAYOUT;
-    }
+    public static final AddressLayout sendmsg$layout() { return sendmsg$LAYOUT; }
 
     private static final long sendmsg$OFFSET = $LAYOUT.byteOffset(groupElement("sendmsg"));
 
@@ -657,9 +605,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static final long sendmsg$offset() {
-        return sendmsg$OFFSET;
-    }
+    public static final long sendmsg$offset() { return sendmsg$OFFSET; }
 
     /**
      * Getter for field:
@@ -667,9 +613,7 @@ public class fi_ops_tagged {
      * ssize_t (*sendmsg)(struct fid_ep *, const struct fi_msg_tagged *, uint64_t)
      * }
      */
-    public static MemorySegment sendmsg(MemorySegment struct) {
-        return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET);
-    }
+    public static MemorySegment sendmsg(MemorySegment struct) { return struct.get(sendmsg$LAYOUT, sendmsg$OFFSET); }
 
     /**
      * Setter for field:
@@ -705,9 +649,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(inject.Function.class, "apply", $DESC);
 
@@ -742,9 +684,7 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout inject$layout() {
-        return inject$LAYOUT;
-    }
+    public static final AddressLayout inject$layout() { return inject$LAYOUT; }
 
     private static final long inject$OFFSET = $LAYOUT.byteOffset(groupElement("inject"));
 
@@ -754,9 +694,7 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long inject$offset() {
-        return inject$OFFSET;
-    }
+    public static final long inject$offset() { return inject$OFFSET; }
 
     /**
      * Getter for field:
@@ -764,9 +702,7 @@ public class fi_ops_tagged {
      * ssize_t (*inject)(struct fid_ep *, const void *, size_t, fi_addr_t, uint64_t)
      * }
      */
-    public static MemorySegment inject(MemorySegment struct) {
-        return struct.get(inject$LAYOUT, inject$OFFSET);
-    }
+    public static MemorySegment inject(MemorySegment struct) { return struct.get(inject$LAYOUT, inject$OFFSET); }
 
     /**
      * Setter for field:
@@ -804,9 +740,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(senddata.Function.class, "apply", $DESC);
 
@@ -841,9 +775,7 @@ public class fi_ops_tagged {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final AddressLayout senddata$layout() {
-        return senddata$LAYOUT;
-    }
+    public static final AddressLayout senddata$layout() { return senddata$LAYOUT; }
 
     private static final long senddata$OFFSET = $LAYOUT.byteOffset(groupElement("senddata"));
 
@@ -853,9 +785,7 @@ public class fi_ops_tagged {
      * ssize_t (*senddata)(struct fid_ep *, const void *, size_t, void *, uint64_t, fi_addr_t, uint64_t, void *)
      * }
      */
-    public static final long senddata$offset() {
-        return senddata$OFFSET;
-    }
+    public static final long senddata$offset() { return senddata$OFFSET; }
 
     /**
      * Getter for field:
@@ -901,9 +831,7 @@ public class fi_ops_tagged {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(injectdata.Function.class, "apply", $DESC);
 
@@ -938,9 +866,7 @@ public class fi_ops_tagged {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final AddressLayout injectdata$layout() {
-        return injectdata$LAYOUT;
-    }
+    public static final AddressLayout injectdata$layout() { return injectdata$LAYOUT; }
 
     private static final long injectdata$OFFSET = $LAYOUT.byteOffset(groupElement("injectdata"));
 
@@ -950,9 +876,7 @@ public class fi_ops_tagged {
      * ssize_t (*injectdata)(struct fid_ep *, const void *, size_t, uint64_t, fi_addr_t, uint64_t)
      * }
      */
-    public static final long injectdata$offset() {
-        return injectdata$OFFSET;
-    }
+    public static final long injectdata$offset() { return injectdata$OFFSET; }
 
     /**
      * Getter for field:
@@ -985,16 +909,12 @@ public class fi_ops_tagged {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -35,9 +35,7 @@ public class fi_param {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout name$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("name"));
 
@@ -47,9 +45,7 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -59,9 +55,7 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -69,9 +63,7 @@ public class fi_param {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -91,9 +83,7 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static final OfInt type$layout() {
-        return type$LAYOUT;
-    }
+    public static final OfInt type$layout() { return type$LAYOUT; }
 
     private static final long type$OFFSET = $LAYOUT.byteOffset(groupElement("type"));
 
@@ -103,9 +93,7 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static final long type$offset() {
-        return type$OFFSET;
-    }
+    public static final long type$offset() { return type$OFFSET; }
 
     /**
      * Getter for field:
@@ -113,9 +101,7 @@ public class fi_param {
      * enum fi_param_type type
      * }
      */
-    public static int type(MemorySegment struct) {
-        return struct.get(type$LAYOUT, type$OFFSET);
-    }
+    public static int type(MemorySegment struct) { return struct.get(type$LAYOUT, type$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,9 +121,7 @@ public class fi_param {
      * const char *help_string
      * }
      */
-    public static final AddressLayout help_string$layout() {
-        return help_string$LAYOUT;
-    }
+    public static final AddressLayout help_string$layout() { return help_string$LAYOUT; }
 
     private static final long help_string$OFFSET = $LAYOUT.byteOffset(groupElement("help_string"));
 
@@ -147,9 +131,7 @@ public class fi_param {
      * const char *help_string
      * }
      */
-    public static final long help_string$offset() {
-        return help_string$OFFSET;
-    }
+    public static final long help_string$offset() { return help_string$OFFSET; }
 
     /**
      * Getter for field:
@@ -179,9 +161,7 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static final AddressLayout value$layout() {
-        return value$LAYOUT;
-    }
+    public static final AddressLayout value$layout() { return value$LAYOUT; }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -191,9 +171,7 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static final long value$offset() {
-        return value$OFFSET;
-    }
+    public static final long value$offset() { return value$OFFSET; }
 
     /**
      * Getter for field:
@@ -201,9 +179,7 @@ public class fi_param {
      * const char *value
      * }
      */
-    public static MemorySegment value(MemorySegment struct) {
-        return struct.get(value$LAYOUT, value$OFFSET);
-    }
+    public static MemorySegment value(MemorySegment struct) { return struct.get(value$LAYOUT, value$OFFSET); }
 
     /**
      * Setter for field:
@@ -226,16 +202,12 @@ public class fi_param {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

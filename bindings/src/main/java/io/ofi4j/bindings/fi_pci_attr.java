@@ -35,9 +35,7 @@ public class fi_pci_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfShort domain_id$LAYOUT = (OfShort) $LAYOUT.select(groupElement("domain_id"));
 
@@ -47,9 +45,7 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static final OfShort domain_id$layout() {
-        return domain_id$LAYOUT;
-    }
+    public static final OfShort domain_id$layout() { return domain_id$LAYOUT; }
 
     private static final long domain_id$OFFSET = $LAYOUT.byteOffset(groupElement("domain_id"));
 
@@ -59,9 +55,7 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static final long domain_id$offset() {
-        return domain_id$OFFSET;
-    }
+    public static final long domain_id$offset() { return domain_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -69,9 +63,7 @@ public class fi_pci_attr {
      * uint16_t domain_id
      * }
      */
-    public static short domain_id(MemorySegment struct) {
-        return struct.get(domain_id$LAYOUT, domain_id$OFFSET);
-    }
+    public static short domain_id(MemorySegment struct) { return struct.get(domain_id$LAYOUT, domain_id$OFFSET); }
 
     /**
      * Setter for field:
@@ -91,9 +83,7 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static final OfByte bus_id$layout() {
-        return bus_id$LAYOUT;
-    }
+    public static final OfByte bus_id$layout() { return bus_id$LAYOUT; }
 
     private static final long bus_id$OFFSET = $LAYOUT.byteOffset(groupElement("bus_id"));
 
@@ -103,9 +93,7 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static final long bus_id$offset() {
-        return bus_id$OFFSET;
-    }
+    public static final long bus_id$offset() { return bus_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -113,9 +101,7 @@ public class fi_pci_attr {
      * uint8_t bus_id
      * }
      */
-    public static byte bus_id(MemorySegment struct) {
-        return struct.get(bus_id$LAYOUT, bus_id$OFFSET);
-    }
+    public static byte bus_id(MemorySegment struct) { return struct.get(bus_id$LAYOUT, bus_id$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,9 +121,7 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static final OfByte device_id$layout() {
-        return device_id$LAYOUT;
-    }
+    public static final OfByte device_id$layout() { return device_id$LAYOUT; }
 
     private static final long device_id$OFFSET = $LAYOUT.byteOffset(groupElement("device_id"));
 
@@ -147,9 +131,7 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static final long device_id$offset() {
-        return device_id$OFFSET;
-    }
+    public static final long device_id$offset() { return device_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -157,9 +139,7 @@ public class fi_pci_attr {
      * uint8_t device_id
      * }
      */
-    public static byte device_id(MemorySegment struct) {
-        return struct.get(device_id$LAYOUT, device_id$OFFSET);
-    }
+    public static byte device_id(MemorySegment struct) { return struct.get(device_id$LAYOUT, device_id$OFFSET); }
 
     /**
      * Setter for field:
@@ -179,9 +159,7 @@ public class fi_pci_attr {
      * uint8_t function_id
      * }
      */
-    public static final OfByte function_id$layout() {
-        return function_id$LAYOUT;
-    }
+    public static final OfByte function_id$layout() { return function_id$LAYOUT; }
 
     private static final long function_id$OFFSET = $LAYOUT.byteOffset(groupElement("function_id"));
 
@@ -191,9 +169,7 @@ public class fi_pci_attr {
      * uint8_t function_id
      * }
      */
-    public static final long function_id$offset() {
-        return function_id$OFFSET;
-    }
+    public static final long function_id$offset() { return function_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -226,16 +202,12 @@ public class fi_pci_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -39,9 +39,7 @@ public class fi_provider {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt version$LAYOUT = (OfInt) $LAYOUT.select(groupElement("version"));
 
@@ -51,9 +49,7 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static final OfInt version$layout() {
-        return version$LAYOUT;
-    }
+    public static final OfInt version$layout() { return version$LAYOUT; }
 
     private static final long version$OFFSET = $LAYOUT.byteOffset(groupElement("version"));
 
@@ -63,9 +59,7 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static final long version$offset() {
-        return version$OFFSET;
-    }
+    public static final long version$offset() { return version$OFFSET; }
 
     /**
      * Getter for field:
@@ -73,9 +67,7 @@ public class fi_provider {
      * uint32_t version
      * }
      */
-    public static int version(MemorySegment struct) {
-        return struct.get(version$LAYOUT, version$OFFSET);
-    }
+    public static int version(MemorySegment struct) { return struct.get(version$LAYOUT, version$OFFSET); }
 
     /**
      * Setter for field:
@@ -95,9 +87,7 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static final OfInt fi_version$layout() {
-        return fi_version$LAYOUT;
-    }
+    public static final OfInt fi_version$layout() { return fi_version$LAYOUT; }
 
     private static final long fi_version$OFFSET = $LAYOUT.byteOffset(groupElement("fi_version"));
 
@@ -107,9 +97,7 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static final long fi_version$offset() {
-        return fi_version$OFFSET;
-    }
+    public static final long fi_version$offset() { return fi_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -117,9 +105,7 @@ public class fi_provider {
      * uint32_t fi_version
      * }
      */
-    public static int fi_version(MemorySegment struct) {
-        return struct.get(fi_version$LAYOUT, fi_version$OFFSET);
-    }
+    public static int fi_version(MemorySegment struct) { return struct.get(fi_version$LAYOUT, fi_version$OFFSET); }
 
     /**
      * Setter for field:
@@ -139,9 +125,7 @@ public class fi_provider {
      * struct fi_context context
      * }
      */
-    public static final GroupLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final GroupLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -151,9 +135,7 @@ public class fi_provider {
      * struct fi_context context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -183,9 +165,7 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static final AddressLayout name$layout() {
-        return name$LAYOUT;
-    }
+    public static final AddressLayout name$layout() { return name$LAYOUT; }
 
     private static final long name$OFFSET = $LAYOUT.byteOffset(groupElement("name"));
 
@@ -195,9 +175,7 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static final long name$offset() {
-        return name$OFFSET;
-    }
+    public static final long name$offset() { return name$OFFSET; }
 
     /**
      * Getter for field:
@@ -205,9 +183,7 @@ public class fi_provider {
      * const char *name
      * }
      */
-    public static MemorySegment name(MemorySegment struct) {
-        return struct.get(name$LAYOUT, name$OFFSET);
-    }
+    public static MemorySegment name(MemorySegment struct) { return struct.get(name$LAYOUT, name$OFFSET); }
 
     /**
      * Setter for field:
@@ -243,9 +219,7 @@ public class fi_provider {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(getinfo.Function.class, "apply", $DESC);
 
@@ -280,9 +254,7 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static final AddressLayout getinfo$layout() {
-        return getinfo$LAYOUT;
-    }
+    public static final AddressLayout getinfo$layout() { return getinfo$LAYOUT; }
 
     private static final long getinfo$OFFSET = $LAYOUT.byteOffset(groupElement("getinfo"));
 
@@ -292,9 +264,7 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static final long getinfo$offset() {
-        return getinfo$OFFSET;
-    }
+    public static final long getinfo$offset() { return getinfo$OFFSET; }
 
     /**
      * Getter for field:
@@ -302,9 +272,7 @@ public class fi_provider {
      * int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *, struct fi_info **)
      * }
      */
-    public static MemorySegment getinfo(MemorySegment struct) {
-        return struct.get(getinfo$LAYOUT, getinfo$OFFSET);
-    }
+    public static MemorySegment getinfo(MemorySegment struct) { return struct.get(getinfo$LAYOUT, getinfo$OFFSET); }
 
     /**
      * Setter for field:
@@ -340,9 +308,7 @@ public class fi_provider {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(fabric.Function.class, "apply", $DESC);
 
@@ -376,9 +342,7 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static final AddressLayout fabric$layout() {
-        return fabric$LAYOUT;
-    }
+    public static final AddressLayout fabric$layout() { return fabric$LAYOUT; }
 
     private static final long fabric$OFFSET = $LAYOUT.byteOffset(groupElement("fabric"));
 
@@ -388,9 +352,7 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static final long fabric$offset() {
-        return fabric$OFFSET;
-    }
+    public static final long fabric$offset() { return fabric$OFFSET; }
 
     /**
      * Getter for field:
@@ -398,9 +360,7 @@ public class fi_provider {
      * int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *)
      * }
      */
-    public static MemorySegment fabric(MemorySegment struct) {
-        return struct.get(fabric$LAYOUT, fabric$OFFSET);
-    }
+    public static MemorySegment fabric(MemorySegment struct) { return struct.get(fabric$LAYOUT, fabric$OFFSET); }
 
     /**
      * Setter for field:
@@ -435,9 +395,7 @@ public class fi_provider {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = fabric_h.upcallHandle(cleanup.Function.class, "apply", $DESC);
 
@@ -471,9 +429,7 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static final AddressLayout cleanup$layout() {
-        return cleanup$LAYOUT;
-    }
+    public static final AddressLayout cleanup$layout() { return cleanup$LAYOUT; }
 
     private static final long cleanup$OFFSET = $LAYOUT.byteOffset(groupElement("cleanup"));
 
@@ -483,9 +439,7 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static final long cleanup$offset() {
-        return cleanup$OFFSET;
-    }
+    public static final long cleanup$offset() { return cleanup$OFFSET; }
 
     /**
      * Getter for field:
@@ -493,9 +447,7 @@ public class fi_provider {
      * void (*cleanup)(void)
      * }
      */
-    public static MemorySegment cleanup(MemorySegment struct) {
-        return struct.get(cleanup$LAYOUT, cleanup$OFFSET);
-    }
+    public static MemorySegment cleanup(MemorySegment struct) { return struct.get(cleanup$LAYOUT, cleanup$OFFSET); }
 
     /**
      * Setter for field:
@@ -518,16 +470,12 @@ public class fi_provider {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

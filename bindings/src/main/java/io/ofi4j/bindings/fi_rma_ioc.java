@@ -33,9 +33,7 @@ public class fi_rma_ioc {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
@@ -45,9 +43,7 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final OfLong addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -57,9 +53,7 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_rma_ioc {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static final OfLong count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfLong count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -101,9 +91,7 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_rma_ioc {
      * size_t count
      * }
      */
-    public static long count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static long count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +119,7 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() {
-        return key$LAYOUT;
-    }
+    public static final OfLong key$layout() { return key$LAYOUT; }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -145,9 +129,7 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static final long key$offset() {
-        return key$OFFSET;
-    }
+    public static final long key$offset() { return key$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +137,7 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) {
-        return struct.get(key$LAYOUT, key$OFFSET);
-    }
+    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
 
     /**
      * Setter for field:
@@ -165,9 +145,7 @@ public class fi_rma_ioc {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) {
-        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
-    }
+    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -180,16 +158,12 @@ public class fi_rma_ioc {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fi_rma_iov {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("addr"));
 
@@ -45,9 +43,7 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static final OfLong addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final OfLong addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -57,9 +53,7 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_rma_iov {
      * uint64_t addr
      * }
      */
-    public static long addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static long addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static final OfLong len$layout() {
-        return len$LAYOUT;
-    }
+    public static final OfLong len$layout() { return len$LAYOUT; }
 
     private static final long len$OFFSET = $LAYOUT.byteOffset(groupElement("len"));
 
@@ -101,9 +91,7 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static final long len$offset() {
-        return len$OFFSET;
-    }
+    public static final long len$offset() { return len$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static long len(MemorySegment struct) {
-        return struct.get(len$LAYOUT, len$OFFSET);
-    }
+    public static long len(MemorySegment struct) { return struct.get(len$LAYOUT, len$OFFSET); }
 
     /**
      * Setter for field:
@@ -121,9 +107,7 @@ public class fi_rma_iov {
      * size_t len
      * }
      */
-    public static void len(MemorySegment struct, long fieldValue) {
-        struct.set(len$LAYOUT, len$OFFSET, fieldValue);
-    }
+    public static void len(MemorySegment struct, long fieldValue) { struct.set(len$LAYOUT, len$OFFSET, fieldValue); }
 
     private static final OfLong key$LAYOUT = (OfLong) $LAYOUT.select(groupElement("key"));
 
@@ -133,9 +117,7 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() {
-        return key$LAYOUT;
-    }
+    public static final OfLong key$layout() { return key$LAYOUT; }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -145,9 +127,7 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static final long key$offset() {
-        return key$OFFSET;
-    }
+    public static final long key$offset() { return key$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +135,7 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) {
-        return struct.get(key$LAYOUT, key$OFFSET);
-    }
+    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
 
     /**
      * Setter for field:
@@ -165,9 +143,7 @@ public class fi_rma_iov {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) {
-        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
-    }
+    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -180,16 +156,12 @@ public class fi_rma_iov {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

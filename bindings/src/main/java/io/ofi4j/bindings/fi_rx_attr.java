@@ -42,9 +42,7 @@ public class fi_rx_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
@@ -54,9 +52,7 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() {
-        return caps$LAYOUT;
-    }
+    public static final OfLong caps$layout() { return caps$LAYOUT; }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -66,9 +62,7 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() {
-        return caps$OFFSET;
-    }
+    public static final long caps$offset() { return caps$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_rx_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) {
-        return struct.get(caps$LAYOUT, caps$OFFSET);
-    }
+    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
 
     /**
      * Setter for field:
@@ -98,9 +90,7 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() {
-        return mode$LAYOUT;
-    }
+    public static final OfLong mode$layout() { return mode$LAYOUT; }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -110,9 +100,7 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() {
-        return mode$OFFSET;
-    }
+    public static final long mode$offset() { return mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -120,9 +108,7 @@ public class fi_rx_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) {
-        return struct.get(mode$LAYOUT, mode$OFFSET);
-    }
+    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -142,9 +128,7 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final OfLong op_flags$layout() {
-        return op_flags$LAYOUT;
-    }
+    public static final OfLong op_flags$layout() { return op_flags$LAYOUT; }
 
     private static final long op_flags$OFFSET = $LAYOUT.byteOffset(groupElement("op_flags"));
 
@@ -154,9 +138,7 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final long op_flags$offset() {
-        return op_flags$OFFSET;
-    }
+    public static final long op_flags$offset() { return op_flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -164,9 +146,7 @@ public class fi_rx_attr {
      * uint64_t op_flags
      * }
      */
-    public static long op_flags(MemorySegment struct) {
-        return struct.get(op_flags$LAYOUT, op_flags$OFFSET);
-    }
+    public static long op_flags(MemorySegment struct) { return struct.get(op_flags$LAYOUT, op_flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -186,9 +166,7 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final OfLong msg_order$layout() {
-        return msg_order$LAYOUT;
-    }
+    public static final OfLong msg_order$layout() { return msg_order$LAYOUT; }
 
     private static final long msg_order$OFFSET = $LAYOUT.byteOffset(groupElement("msg_order"));
 
@@ -198,9 +176,7 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final long msg_order$offset() {
-        return msg_order$OFFSET;
-    }
+    public static final long msg_order$offset() { return msg_order$OFFSET; }
 
     /**
      * Getter for field:
@@ -208,9 +184,7 @@ public class fi_rx_attr {
      * uint64_t msg_order
      * }
      */
-    public static long msg_order(MemorySegment struct) {
-        return struct.get(msg_order$LAYOUT, msg_order$OFFSET);
-    }
+    public static long msg_order(MemorySegment struct) { return struct.get(msg_order$LAYOUT, msg_order$OFFSET); }
 
     /**
      * Setter for field:
@@ -230,9 +204,7 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final OfLong comp_order$layout() {
-        return comp_order$LAYOUT;
-    }
+    public static final OfLong comp_order$layout() { return comp_order$LAYOUT; }
 
     private static final long comp_order$OFFSET = $LAYOUT.byteOffset(groupElement("comp_order"));
 
@@ -242,9 +214,7 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final long comp_order$offset() {
-        return comp_order$OFFSET;
-    }
+    public static final long comp_order$offset() { return comp_order$OFFSET; }
 
     /**
      * Getter for field:
@@ -252,9 +222,7 @@ public class fi_rx_attr {
      * uint64_t comp_order
      * }
      */
-    public static long comp_order(MemorySegment struct) {
-        return struct.get(comp_order$LAYOUT, comp_order$OFFSET);
-    }
+    public static long comp_order(MemorySegment struct) { return struct.get(comp_order$LAYOUT, comp_order$OFFSET); }
 
     /**
      * Setter for field:
@@ -275,9 +243,7 @@ public class fi_rx_attr {
      * size_t total_buffered_recv
      * }
      */
-    public static final OfLong total_buffered_recv$layout() {
-        return total_buffered_recv$LAYOUT;
-    }
+    public static final OfLong total_buffered_recv$layout() { return total_buffered_recv$LAYOUT; }
 
     private static final long total_buffered_recv$OFFSET = $LAYOUT.byteOffset(groupElement("total_buffered_recv"));
 
@@ -287,9 +253,7 @@ public class fi_rx_attr {
      * size_t total_buffered_recv
      * }
      */
-    public static final long total_buffered_recv$offset() {
-        return total_buffered_recv$OFFSET;
-    }
+    public static final long total_buffered_recv$offset() { return total_buffered_recv$OFFSET; }
 
     /**
      * Getter for field:
@@ -319,9 +283,7 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -331,9 +293,7 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -341,9 +301,7 @@ public class fi_rx_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -363,9 +321,7 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static final OfLong iov_limit$layout() {
-        return iov_limit$LAYOUT;
-    }
+    public static final OfLong iov_limit$layout() { return iov_limit$LAYOUT; }
 
     private static final long iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("iov_limit"));
 
@@ -375,9 +331,7 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static final long iov_limit$offset() {
-        return iov_limit$OFFSET;
-    }
+    public static final long iov_limit$offset() { return iov_limit$OFFSET; }
 
     /**
      * Getter for field:
@@ -385,9 +339,7 @@ public class fi_rx_attr {
      * size_t iov_limit
      * }
      */
-    public static long iov_limit(MemorySegment struct) {
-        return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET);
-    }
+    public static long iov_limit(MemorySegment struct) { return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET); }
 
     /**
      * Setter for field:
@@ -410,16 +362,12 @@ public class fi_rx_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

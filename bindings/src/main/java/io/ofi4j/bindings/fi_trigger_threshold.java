@@ -33,9 +33,7 @@ public class fi_trigger_threshold {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout cntr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("cntr"));
 
@@ -45,9 +43,7 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static final AddressLayout cntr$layout() {
-        return cntr$LAYOUT;
-    }
+    public static final AddressLayout cntr$layout() { return cntr$LAYOUT; }
 
     private static final long cntr$OFFSET = $LAYOUT.byteOffset(groupElement("cntr"));
 
@@ -57,9 +53,7 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static final long cntr$offset() {
-        return cntr$OFFSET;
-    }
+    public static final long cntr$offset() { return cntr$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fi_trigger_threshold {
      * struct fid_cntr *cntr
      * }
      */
-    public static MemorySegment cntr(MemorySegment struct) {
-        return struct.get(cntr$LAYOUT, cntr$OFFSET);
-    }
+    public static MemorySegment cntr(MemorySegment struct) { return struct.get(cntr$LAYOUT, cntr$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static final OfLong threshold$layout() {
-        return threshold$LAYOUT;
-    }
+    public static final OfLong threshold$layout() { return threshold$LAYOUT; }
 
     private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -101,9 +91,7 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static final long threshold$offset() {
-        return threshold$OFFSET;
-    }
+    public static final long threshold$offset() { return threshold$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fi_trigger_threshold {
      * size_t threshold
      * }
      */
-    public static long threshold(MemorySegment struct) {
-        return struct.get(threshold$LAYOUT, threshold$OFFSET);
-    }
+    public static long threshold(MemorySegment struct) { return struct.get(threshold$LAYOUT, threshold$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +122,12 @@ public class fi_trigger_threshold {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

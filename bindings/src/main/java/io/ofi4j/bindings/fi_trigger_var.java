@@ -42,9 +42,7 @@ public class fi_trigger_var {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt datatype$LAYOUT = (OfInt) $LAYOUT.select(groupElement("datatype"));
 
@@ -54,9 +52,7 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static final OfInt datatype$layout() {
-        return datatype$LAYOUT;
-    }
+    public static final OfInt datatype$layout() { return datatype$LAYOUT; }
 
     private static final long datatype$OFFSET = $LAYOUT.byteOffset(groupElement("datatype"));
 
@@ -66,9 +62,7 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static final long datatype$offset() {
-        return datatype$OFFSET;
-    }
+    public static final long datatype$offset() { return datatype$OFFSET; }
 
     /**
      * Getter for field:
@@ -76,9 +70,7 @@ public class fi_trigger_var {
      * enum fi_datatype datatype
      * }
      */
-    public static int datatype(MemorySegment struct) {
-        return struct.get(datatype$LAYOUT, datatype$OFFSET);
-    }
+    public static int datatype(MemorySegment struct) { return struct.get(datatype$LAYOUT, datatype$OFFSET); }
 
     /**
      * Setter for field:
@@ -98,9 +90,7 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static final OfInt count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfInt count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -110,9 +100,7 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -120,9 +108,7 @@ public class fi_trigger_var {
      * int count
      * }
      */
-    public static int count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static int count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -142,9 +128,7 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static final AddressLayout addr$layout() {
-        return addr$LAYOUT;
-    }
+    public static final AddressLayout addr$layout() { return addr$LAYOUT; }
 
     private static final long addr$OFFSET = $LAYOUT.byteOffset(groupElement("addr"));
 
@@ -154,9 +138,7 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static final long addr$offset() {
-        return addr$OFFSET;
-    }
+    public static final long addr$offset() { return addr$OFFSET; }
 
     /**
      * Getter for field:
@@ -164,9 +146,7 @@ public class fi_trigger_var {
      * void *addr
      * }
      */
-    public static MemorySegment addr(MemorySegment struct) {
-        return struct.get(addr$LAYOUT, addr$OFFSET);
-    }
+    public static MemorySegment addr(MemorySegment struct) { return struct.get(addr$LAYOUT, addr$OFFSET); }
 
     /**
      * Setter for field:
@@ -202,9 +182,7 @@ public class fi_trigger_var {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final OfByte val8$LAYOUT = (OfByte) $LAYOUT.select(groupElement("val8"));
 
@@ -214,9 +192,7 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static final OfByte val8$layout() {
-            return val8$LAYOUT;
-        }
+        public static final OfByte val8$layout() { return val8$LAYOUT; }
 
         private static final long val8$OFFSET = $LAYOUT.byteOffset(groupElement("val8"));
 
@@ -226,9 +202,7 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static final long val8$offset() {
-            return val8$OFFSET;
-        }
+        public static final long val8$offset() { return val8$OFFSET; }
 
         /**
          * Getter for field:
@@ -236,9 +210,7 @@ public class fi_trigger_var {
          * uint8_t val8
          * }
          */
-        public static byte val8(MemorySegment union) {
-            return union.get(val8$LAYOUT, val8$OFFSET);
-        }
+        public static byte val8(MemorySegment union) { return union.get(val8$LAYOUT, val8$OFFSET); }
 
         /**
          * Setter for field:
@@ -258,9 +230,7 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static final OfShort val16$layout() {
-            return val16$LAYOUT;
-        }
+        public static final OfShort val16$layout() { return val16$LAYOUT; }
 
         private static final long val16$OFFSET = $LAYOUT.byteOffset(groupElement("val16"));
 
@@ -270,9 +240,7 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static final long val16$offset() {
-            return val16$OFFSET;
-        }
+        public static final long val16$offset() { return val16$OFFSET; }
 
         /**
          * Getter for field:
@@ -280,9 +248,7 @@ public class fi_trigger_var {
          * uint16_t val16
          * }
          */
-        public static short val16(MemorySegment union) {
-            return union.get(val16$LAYOUT, val16$OFFSET);
-        }
+        public static short val16(MemorySegment union) { return union.get(val16$LAYOUT, val16$OFFSET); }
 
         /**
          * Setter for field:
@@ -302,9 +268,7 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static final OfInt val32$layout() {
-            return val32$LAYOUT;
-        }
+        public static final OfInt val32$layout() { return val32$LAYOUT; }
 
         private static final long val32$OFFSET = $LAYOUT.byteOffset(groupElement("val32"));
 
@@ -314,9 +278,7 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static final long val32$offset() {
-            return val32$OFFSET;
-        }
+        public static final long val32$offset() { return val32$OFFSET; }
 
         /**
          * Getter for field:
@@ -324,9 +286,7 @@ public class fi_trigger_var {
          * uint32_t val32
          * }
          */
-        public static int val32(MemorySegment union) {
-            return union.get(val32$LAYOUT, val32$OFFSET);
-        }
+        public static int val32(MemorySegment union) { return union.get(val32$LAYOUT, val32$OFFSET); }
 
         /**
          * Setter for field:
@@ -346,9 +306,7 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static final OfLong val64$layout() {
-            return val64$LAYOUT;
-        }
+        public static final OfLong val64$layout() { return val64$LAYOUT; }
 
         private static final long val64$OFFSET = $LAYOUT.byteOffset(groupElement("val64"));
 
@@ -358,9 +316,7 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static final long val64$offset() {
-            return val64$OFFSET;
-        }
+        public static final long val64$offset() { return val64$OFFSET; }
 
         /**
          * Getter for field:
@@ -368,9 +324,7 @@ public class fi_trigger_var {
          * uint64_t val64
          * }
          */
-        public static long val64(MemorySegment union) {
-            return union.get(val64$LAYOUT, val64$OFFSET);
-        }
+        public static long val64(MemorySegment union) { return union.get(val64$LAYOUT, val64$OFFSET); }
 
         /**
          * Setter for field:
@@ -390,9 +344,7 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static final AddressLayout data$layout() {
-            return data$LAYOUT;
-        }
+        public static final AddressLayout data$layout() { return data$LAYOUT; }
 
         private static final long data$OFFSET = $LAYOUT.byteOffset(groupElement("data"));
 
@@ -402,9 +354,7 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static final long data$offset() {
-            return data$OFFSET;
-        }
+        public static final long data$offset() { return data$OFFSET; }
 
         /**
          * Getter for field:
@@ -412,9 +362,7 @@ public class fi_trigger_var {
          * uint8_t *data
          * }
          */
-        public static MemorySegment data(MemorySegment union) {
-            return union.get(data$LAYOUT, data$OFFSET);
-        }
+        public static MemorySegment data(MemorySegment union) { return union.get(data$LAYOUT, data$OFFSET); }
 
         /**
          * Setter for field:
@@ -437,16 +385,12 @@ public class fi_trigger_var {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -488,9 +432,7 @@ public class fi_trigger_var {
      * } value
      * }
      */
-    public static final GroupLayout value$layout() {
-        return value$LAYOUT;
-    }
+    public static final GroupLayout value$layout() { return value$LAYOUT; }
 
     private static final long value$OFFSET = $LAYOUT.byteOffset(groupElement("value"));
 
@@ -506,9 +448,7 @@ public class fi_trigger_var {
      * } value
      * }
      */
-    public static final long value$offset() {
-        return value$OFFSET;
-    }
+    public static final long value$offset() { return value$OFFSET; }
 
     /**
      * Getter for field:
@@ -553,16 +493,12 @@ public class fi_trigger_var {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

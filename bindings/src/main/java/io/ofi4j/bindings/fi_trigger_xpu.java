@@ -40,9 +40,7 @@ public class fi_trigger_xpu {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("count"));
 
@@ -52,9 +50,7 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static final OfInt count$layout() {
-        return count$LAYOUT;
-    }
+    public static final OfInt count$layout() { return count$LAYOUT; }
 
     private static final long count$OFFSET = $LAYOUT.byteOffset(groupElement("count"));
 
@@ -64,9 +60,7 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static final long count$offset() {
-        return count$OFFSET;
-    }
+    public static final long count$offset() { return count$OFFSET; }
 
     /**
      * Getter for field:
@@ -74,9 +68,7 @@ public class fi_trigger_xpu {
      * int count
      * }
      */
-    public static int count(MemorySegment struct) {
-        return struct.get(count$LAYOUT, count$OFFSET);
-    }
+    public static int count(MemorySegment struct) { return struct.get(count$LAYOUT, count$OFFSET); }
 
     /**
      * Setter for field:
@@ -96,9 +88,7 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final OfInt iface$layout() {
-        return iface$LAYOUT;
-    }
+    public static final OfInt iface$layout() { return iface$LAYOUT; }
 
     private static final long iface$OFFSET = $LAYOUT.byteOffset(groupElement("iface"));
 
@@ -108,9 +98,7 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static final long iface$offset() {
-        return iface$OFFSET;
-    }
+    public static final long iface$offset() { return iface$OFFSET; }
 
     /**
      * Getter for field:
@@ -118,9 +106,7 @@ public class fi_trigger_xpu {
      * enum fi_hmem_iface iface
      * }
      */
-    public static int iface(MemorySegment struct) {
-        return struct.get(iface$LAYOUT, iface$OFFSET);
-    }
+    public static int iface(MemorySegment struct) { return struct.get(iface$LAYOUT, iface$OFFSET); }
 
     /**
      * Setter for field:
@@ -153,9 +139,7 @@ public class fi_trigger_xpu {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final OfLong reserved$LAYOUT = (OfLong) $LAYOUT.select(groupElement("reserved"));
 
@@ -165,9 +149,7 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static final OfLong reserved$layout() {
-            return reserved$LAYOUT;
-        }
+        public static final OfLong reserved$layout() { return reserved$LAYOUT; }
 
         private static final long reserved$OFFSET = $LAYOUT.byteOffset(groupElement("reserved"));
 
@@ -177,9 +159,7 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static final long reserved$offset() {
-            return reserved$OFFSET;
-        }
+        public static final long reserved$offset() { return reserved$OFFSET; }
 
         /**
          * Getter for field:
@@ -187,9 +167,7 @@ public class fi_trigger_xpu {
          * uint64_t reserved
          * }
          */
-        public static long reserved(MemorySegment union) {
-            return union.get(reserved$LAYOUT, reserved$OFFSET);
-        }
+        public static long reserved(MemorySegment union) { return union.get(reserved$LAYOUT, reserved$OFFSET); }
 
         /**
          * Setter for field:
@@ -209,9 +187,7 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static final OfInt cuda$layout() {
-            return cuda$LAYOUT;
-        }
+        public static final OfInt cuda$layout() { return cuda$LAYOUT; }
 
         private static final long cuda$OFFSET = $LAYOUT.byteOffset(groupElement("cuda"));
 
@@ -221,9 +197,7 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static final long cuda$offset() {
-            return cuda$OFFSET;
-        }
+        public static final long cuda$offset() { return cuda$OFFSET; }
 
         /**
          * Getter for field:
@@ -231,9 +205,7 @@ public class fi_trigger_xpu {
          * int cuda
          * }
          */
-        public static int cuda(MemorySegment union) {
-            return union.get(cuda$LAYOUT, cuda$OFFSET);
-        }
+        public static int cuda(MemorySegment union) { return union.get(cuda$LAYOUT, cuda$OFFSET); }
 
         /**
          * Setter for field:
@@ -253,9 +225,7 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static final OfInt ze$layout() {
-            return ze$LAYOUT;
-        }
+        public static final OfInt ze$layout() { return ze$LAYOUT; }
 
         private static final long ze$OFFSET = $LAYOUT.byteOffset(groupElement("ze"));
 
@@ -265,9 +235,7 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static final long ze$offset() {
-            return ze$OFFSET;
-        }
+        public static final long ze$offset() { return ze$OFFSET; }
 
         /**
          * Getter for field:
@@ -275,9 +243,7 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static int ze(MemorySegment union) {
-            return union.get(ze$LAYOUT, ze$OFFSET);
-        }
+        public static int ze(MemorySegment union) { return union.get(ze$LAYOUT, ze$OFFSET); }
 
         /**
          * Setter for field:
@@ -285,9 +251,7 @@ public class fi_trigger_xpu {
          * int ze
          * }
          */
-        public static void ze(MemorySegment union, int fieldValue) {
-            union.set(ze$LAYOUT, ze$OFFSET, fieldValue);
-        }
+        public static void ze(MemorySegment union, int fieldValue) { union.set(ze$LAYOUT, ze$OFFSET, fieldValue); }
 
         /**
          * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -300,16 +264,12 @@ public class fi_trigger_xpu {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -349,9 +309,7 @@ public class fi_trigger_xpu {
      * } device
      * }
      */
-    public static final GroupLayout device$layout() {
-        return device$LAYOUT;
-    }
+    public static final GroupLayout device$layout() { return device$LAYOUT; }
 
     private static final long device$OFFSET = $LAYOUT.byteOffset(groupElement("device"));
 
@@ -365,9 +323,7 @@ public class fi_trigger_xpu {
      * } device
      * }
      */
-    public static final long device$offset() {
-        return device$OFFSET;
-    }
+    public static final long device$offset() { return device$OFFSET; }
 
     /**
      * Getter for field:
@@ -405,9 +361,7 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static final AddressLayout var_$layout() {
-        return var_$LAYOUT;
-    }
+    public static final AddressLayout var_$layout() { return var_$LAYOUT; }
 
     private static final long var_$OFFSET = $LAYOUT.byteOffset(groupElement("var"));
 
@@ -417,9 +371,7 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static final long var_$offset() {
-        return var_$OFFSET;
-    }
+    public static final long var_$offset() { return var_$OFFSET; }
 
     /**
      * Getter for field:
@@ -427,9 +379,7 @@ public class fi_trigger_xpu {
      * struct fi_trigger_var *var
      * }
      */
-    public static MemorySegment var_(MemorySegment struct) {
-        return struct.get(var_$LAYOUT, var_$OFFSET);
-    }
+    public static MemorySegment var_(MemorySegment struct) { return struct.get(var_$LAYOUT, var_$OFFSET); }
 
     /**
      * Setter for field:
@@ -452,16 +402,12 @@ public class fi_trigger_xpu {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

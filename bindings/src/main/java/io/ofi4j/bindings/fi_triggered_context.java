@@ -37,9 +37,7 @@ public class fi_triggered_context {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfInt event_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("event_type"));
 
@@ -49,9 +47,7 @@ public class fi_triggered_context {
      * enum fi_trigger_event event_type
      * }
      */
-    public static final OfInt event_type$layout() {
-        return event_type$LAYOUT;
-    }
+    public static final OfInt event_type$layout() { return event_type$LAYOUT; }
 
     private static final long event_type$OFFSET = $LAYOUT.byteOffset(groupElement("event_type"));
 
@@ -61,9 +57,7 @@ public class fi_triggered_context {
      * enum fi_trigger_event event_type
      * }
      */
-    public static final long event_type$offset() {
-        return event_type$OFFSET;
-    }
+    public static final long event_type$offset() { return event_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -71,9 +65,7 @@ public class fi_triggered_context {
      * enum fi_trigger_event event_type
      * }
      */
-    public static int event_type(MemorySegment struct) {
-        return struct.get(event_type$LAYOUT, event_type$OFFSET);
-    }
+    public static int event_type(MemorySegment struct) { return struct.get(event_type$LAYOUT, event_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -109,9 +101,7 @@ public class fi_triggered_context {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final GroupLayout threshold$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("threshold"));
 
@@ -121,9 +111,7 @@ public class fi_triggered_context {
          * struct fi_trigger_threshold threshold
          * }
          */
-        public static final GroupLayout threshold$layout() {
-            return threshold$LAYOUT;
-        }
+        public static final GroupLayout threshold$layout() { return threshold$LAYOUT; }
 
         private static final long threshold$OFFSET = $LAYOUT.byteOffset(groupElement("threshold"));
 
@@ -133,9 +121,7 @@ public class fi_triggered_context {
          * struct fi_trigger_threshold threshold
          * }
          */
-        public static final long threshold$offset() {
-            return threshold$OFFSET;
-        }
+        public static final long threshold$offset() { return threshold$OFFSET; }
 
         /**
          * Getter for field:
@@ -165,9 +151,7 @@ public class fi_triggered_context {
          * struct fi_trigger_xpu xpu
          * }
          */
-        public static final GroupLayout xpu$layout() {
-            return xpu$LAYOUT;
-        }
+        public static final GroupLayout xpu$layout() { return xpu$LAYOUT; }
 
         private static final long xpu$OFFSET = $LAYOUT.byteOffset(groupElement("xpu"));
 
@@ -177,9 +161,7 @@ public class fi_triggered_context {
          * struct fi_trigger_xpu xpu
          * }
          */
-        public static final long xpu$offset() {
-            return xpu$OFFSET;
-        }
+        public static final long xpu$offset() { return xpu$OFFSET; }
 
         /**
          * Getter for field:
@@ -209,9 +191,7 @@ public class fi_triggered_context {
          * void *internal[3]
          * }
          */
-        public static final SequenceLayout internal$layout() {
-            return internal$LAYOUT;
-        }
+        public static final SequenceLayout internal$layout() { return internal$LAYOUT; }
 
         private static final long internal$OFFSET = $LAYOUT.byteOffset(groupElement("internal"));
 
@@ -221,9 +201,7 @@ public class fi_triggered_context {
          * void *internal[3]
          * }
          */
-        public static final long internal$offset() {
-            return internal$OFFSET;
-        }
+        public static final long internal$offset() { return internal$OFFSET; }
 
         /**
          * Getter for field:
@@ -253,9 +231,7 @@ public class fi_triggered_context {
          * void *internal[3]
          * }
          */
-        public static long[] internal$dimensions() {
-            return internal$DIMS;
-        }
+        public static long[] internal$dimensions() { return internal$DIMS; }
         private static final VarHandle internal$ELEM_HANDLE = internal$LAYOUT.varHandle(sequenceElement());
 
         /**
@@ -289,16 +265,12 @@ public class fi_triggered_context {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -338,9 +310,7 @@ public class fi_triggered_context {
      * } trigger
      * }
      */
-    public static final GroupLayout trigger$layout() {
-        return trigger$LAYOUT;
-    }
+    public static final GroupLayout trigger$layout() { return trigger$LAYOUT; }
 
     private static final long trigger$OFFSET = $LAYOUT.byteOffset(groupElement("trigger"));
 
@@ -354,9 +324,7 @@ public class fi_triggered_context {
      * } trigger
      * }
      */
-    public static final long trigger$offset() {
-        return trigger$OFFSET;
-    }
+    public static final long trigger$offset() { return trigger$OFFSET; }
 
     /**
      * Getter for field:
@@ -397,16 +365,12 @@ public class fi_triggered_context {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

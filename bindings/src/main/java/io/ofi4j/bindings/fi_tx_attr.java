@@ -44,9 +44,7 @@ public class fi_tx_attr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong caps$LAYOUT = (OfLong) $LAYOUT.select(groupElement("caps"));
 
@@ -56,9 +54,7 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static final OfLong caps$layout() {
-        return caps$LAYOUT;
-    }
+    public static final OfLong caps$layout() { return caps$LAYOUT; }
 
     private static final long caps$OFFSET = $LAYOUT.byteOffset(groupElement("caps"));
 
@@ -68,9 +64,7 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static final long caps$offset() {
-        return caps$OFFSET;
-    }
+    public static final long caps$offset() { return caps$OFFSET; }
 
     /**
      * Getter for field:
@@ -78,9 +72,7 @@ public class fi_tx_attr {
      * uint64_t caps
      * }
      */
-    public static long caps(MemorySegment struct) {
-        return struct.get(caps$LAYOUT, caps$OFFSET);
-    }
+    public static long caps(MemorySegment struct) { return struct.get(caps$LAYOUT, caps$OFFSET); }
 
     /**
      * Setter for field:
@@ -100,9 +92,7 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static final OfLong mode$layout() {
-        return mode$LAYOUT;
-    }
+    public static final OfLong mode$layout() { return mode$LAYOUT; }
 
     private static final long mode$OFFSET = $LAYOUT.byteOffset(groupElement("mode"));
 
@@ -112,9 +102,7 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static final long mode$offset() {
-        return mode$OFFSET;
-    }
+    public static final long mode$offset() { return mode$OFFSET; }
 
     /**
      * Getter for field:
@@ -122,9 +110,7 @@ public class fi_tx_attr {
      * uint64_t mode
      * }
      */
-    public static long mode(MemorySegment struct) {
-        return struct.get(mode$LAYOUT, mode$OFFSET);
-    }
+    public static long mode(MemorySegment struct) { return struct.get(mode$LAYOUT, mode$OFFSET); }
 
     /**
      * Setter for field:
@@ -144,9 +130,7 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final OfLong op_flags$layout() {
-        return op_flags$LAYOUT;
-    }
+    public static final OfLong op_flags$layout() { return op_flags$LAYOUT; }
 
     private static final long op_flags$OFFSET = $LAYOUT.byteOffset(groupElement("op_flags"));
 
@@ -156,9 +140,7 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static final long op_flags$offset() {
-        return op_flags$OFFSET;
-    }
+    public static final long op_flags$offset() { return op_flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -166,9 +148,7 @@ public class fi_tx_attr {
      * uint64_t op_flags
      * }
      */
-    public static long op_flags(MemorySegment struct) {
-        return struct.get(op_flags$LAYOUT, op_flags$OFFSET);
-    }
+    public static long op_flags(MemorySegment struct) { return struct.get(op_flags$LAYOUT, op_flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -188,9 +168,7 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final OfLong msg_order$layout() {
-        return msg_order$LAYOUT;
-    }
+    public static final OfLong msg_order$layout() { return msg_order$LAYOUT; }
 
     private static final long msg_order$OFFSET = $LAYOUT.byteOffset(groupElement("msg_order"));
 
@@ -200,9 +178,7 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static final long msg_order$offset() {
-        return msg_order$OFFSET;
-    }
+    public static final long msg_order$offset() { return msg_order$OFFSET; }
 
     /**
      * Getter for field:
@@ -210,9 +186,7 @@ public class fi_tx_attr {
      * uint64_t msg_order
      * }
      */
-    public static long msg_order(MemorySegment struct) {
-        return struct.get(msg_order$LAYOUT, msg_order$OFFSET);
-    }
+    public static long msg_order(MemorySegment struct) { return struct.get(msg_order$LAYOUT, msg_order$OFFSET); }
 
     /**
      * Setter for field:
@@ -232,9 +206,7 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final OfLong comp_order$layout() {
-        return comp_order$LAYOUT;
-    }
+    public static final OfLong comp_order$layout() { return comp_order$LAYOUT; }
 
     private static final long comp_order$OFFSET = $LAYOUT.byteOffset(groupElement("comp_order"));
 
@@ -244,9 +216,7 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static final long comp_order$offset() {
-        return comp_order$OFFSET;
-    }
+    public static final long comp_order$offset() { return comp_order$OFFSET; }
 
     /**
      * Getter for field:
@@ -254,9 +224,7 @@ public class fi_tx_attr {
      * uint64_t comp_order
      * }
      */
-    public static long comp_order(MemorySegment struct) {
-        return struct.get(comp_order$LAYOUT, comp_order$OFFSET);
-    }
+    public static long comp_order(MemorySegment struct) { return struct.get(comp_order$LAYOUT, comp_order$OFFSET); }
 
     /**
      * Setter for field:
@@ -276,9 +244,7 @@ public class fi_tx_attr {
      * size_t inject_size
      * }
      */
-    public static final OfLong inject_size$layout() {
-        return inject_size$LAYOUT;
-    }
+    public static final OfLong inject_size$layout() { return inject_size$LAYOUT; }
 
     private static final long inject_size$OFFSET = $LAYOUT.byteOffset(groupElement("inject_size"));
 
@@ -288,9 +254,7 @@ public class fi_tx_attr {
      * size_t inject_size
      * }
      */
-    public static final long inject_size$offset() {
-        return inject_size$OFFSET;
-    }
+    public static final long inject_size$offset() { return inject_size$OFFSET; }
 
     /**
      * Getter for field:
@@ -320,9 +284,7 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static final OfLong size$layout() {
-        return size$LAYOUT;
-    }
+    public static final OfLong size$layout() { return size$LAYOUT; }
 
     private static final long size$OFFSET = $LAYOUT.byteOffset(groupElement("size"));
 
@@ -332,9 +294,7 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static final long size$offset() {
-        return size$OFFSET;
-    }
+    public static final long size$offset() { return size$OFFSET; }
 
     /**
      * Getter for field:
@@ -342,9 +302,7 @@ public class fi_tx_attr {
      * size_t size
      * }
      */
-    public static long size(MemorySegment struct) {
-        return struct.get(size$LAYOUT, size$OFFSET);
-    }
+    public static long size(MemorySegment struct) { return struct.get(size$LAYOUT, size$OFFSET); }
 
     /**
      * Setter for field:
@@ -364,9 +322,7 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static final OfLong iov_limit$layout() {
-        return iov_limit$LAYOUT;
-    }
+    public static final OfLong iov_limit$layout() { return iov_limit$LAYOUT; }
 
     private static final long iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("iov_limit"));
 
@@ -376,9 +332,7 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static final long iov_limit$offset() {
-        return iov_limit$OFFSET;
-    }
+    public static final long iov_limit$offset() { return iov_limit$OFFSET; }
 
     /**
      * Getter for field:
@@ -386,9 +340,7 @@ public class fi_tx_attr {
      * size_t iov_limit
      * }
      */
-    public static long iov_limit(MemorySegment struct) {
-        return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET);
-    }
+    public static long iov_limit(MemorySegment struct) { return struct.get(iov_limit$LAYOUT, iov_limit$OFFSET); }
 
     /**
      * Setter for field:
@@ -408,9 +360,7 @@ public class fi_tx_attr {
      * size_t rma_iov_limit
      * }
      */
-    public static final OfLong rma_iov_limit$layout() {
-        return rma_iov_limit$LAYOUT;
-    }
+    public static final OfLong rma_iov_limit$layout() { return rma_iov_limit$LAYOUT; }
 
     private static final long rma_iov_limit$OFFSET = $LAYOUT.byteOffset(groupElement("rma_iov_limit"));
 
@@ -420,9 +370,7 @@ public class fi_tx_attr {
      * size_t rma_iov_limit
      * }
      */
-    public static final long rma_iov_limit$offset() {
-        return rma_iov_limit$OFFSET;
-    }
+    public static final long rma_iov_limit$offset() { return rma_iov_limit$OFFSET; }
 
     /**
      * Getter for field:
@@ -452,9 +400,7 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static final OfInt tclass$layout() {
-        return tclass$LAYOUT;
-    }
+    public static final OfInt tclass$layout() { return tclass$LAYOUT; }
 
     private static final long tclass$OFFSET = $LAYOUT.byteOffset(groupElement("tclass"));
 
@@ -464,9 +410,7 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static final long tclass$offset() {
-        return tclass$OFFSET;
-    }
+    public static final long tclass$offset() { return tclass$OFFSET; }
 
     /**
      * Getter for field:
@@ -474,9 +418,7 @@ public class fi_tx_attr {
      * uint32_t tclass
      * }
      */
-    public static int tclass(MemorySegment struct) {
-        return struct.get(tclass$LAYOUT, tclass$OFFSET);
-    }
+    public static int tclass(MemorySegment struct) { return struct.get(tclass$LAYOUT, tclass$OFFSET); }
 
     /**
      * Setter for field:
@@ -499,16 +441,12 @@ public class fi_tx_attr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

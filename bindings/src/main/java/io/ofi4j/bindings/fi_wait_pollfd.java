@@ -33,9 +33,7 @@ public class fi_wait_pollfd {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong change_index$LAYOUT = (OfLong) $LAYOUT.select(groupElement("change_index"));
 
@@ -45,9 +43,7 @@ public class fi_wait_pollfd {
      * uint64_t change_index
      * }
      */
-    public static final OfLong change_index$layout() {
-        return change_index$LAYOUT;
-    }
+    public static final OfLong change_index$layout() { return change_index$LAYOUT; }
 
     private static final long change_index$OFFSET = $LAYOUT.byteOffset(groupElement("change_index"));
 
@@ -57,9 +53,7 @@ public class fi_wait_pollfd {
      * uint64_t change_index
      * }
      */
-    public static final long change_index$offset() {
-        return change_index$OFFSET;
-    }
+    public static final long change_index$offset() { return change_index$OFFSET; }
 
     /**
      * Getter for field:
@@ -89,9 +83,7 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static final OfLong nfds$layout() {
-        return nfds$LAYOUT;
-    }
+    public static final OfLong nfds$layout() { return nfds$LAYOUT; }
 
     private static final long nfds$OFFSET = $LAYOUT.byteOffset(groupElement("nfds"));
 
@@ -101,9 +93,7 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static final long nfds$offset() {
-        return nfds$OFFSET;
-    }
+    public static final long nfds$offset() { return nfds$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +101,7 @@ public class fi_wait_pollfd {
      * size_t nfds
      * }
      */
-    public static long nfds(MemorySegment struct) {
-        return struct.get(nfds$LAYOUT, nfds$OFFSET);
-    }
+    public static long nfds(MemorySegment struct) { return struct.get(nfds$LAYOUT, nfds$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +121,7 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static final AddressLayout fd$layout() {
-        return fd$LAYOUT;
-    }
+    public static final AddressLayout fd$layout() { return fd$LAYOUT; }
 
     private static final long fd$OFFSET = $LAYOUT.byteOffset(groupElement("fd"));
 
@@ -145,9 +131,7 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static final long fd$offset() {
-        return fd$OFFSET;
-    }
+    public static final long fd$offset() { return fd$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +139,7 @@ public class fi_wait_pollfd {
      * struct pollfd *fd
      * }
      */
-    public static MemorySegment fd(MemorySegment struct) {
-        return struct.get(fd$LAYOUT, fd$OFFSET);
-    }
+    public static MemorySegment fd(MemorySegment struct) { return struct.get(fd$LAYOUT, fd$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +162,12 @@ public class fi_wait_pollfd {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -33,9 +33,7 @@ public class fid {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final OfLong fclass$LAYOUT = (OfLong) $LAYOUT.select(groupElement("fclass"));
 
@@ -45,9 +43,7 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static final OfLong fclass$layout() {
-        return fclass$LAYOUT;
-    }
+    public static final OfLong fclass$layout() { return fclass$LAYOUT; }
 
     private static final long fclass$OFFSET = $LAYOUT.byteOffset(groupElement("fclass"));
 
@@ -57,9 +53,7 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static final long fclass$offset() {
-        return fclass$OFFSET;
-    }
+    public static final long fclass$offset() { return fclass$OFFSET; }
 
     /**
      * Getter for field:
@@ -67,9 +61,7 @@ public class fid {
      * size_t fclass
      * }
      */
-    public static long fclass(MemorySegment struct) {
-        return struct.get(fclass$LAYOUT, fclass$OFFSET);
-    }
+    public static long fclass(MemorySegment struct) { return struct.get(fclass$LAYOUT, fclass$OFFSET); }
 
     /**
      * Setter for field:
@@ -89,9 +81,7 @@ public class fid {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -101,9 +91,7 @@ public class fid {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +99,7 @@ public class fid {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +119,7 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static final AddressLayout ops$layout() {
-        return ops$LAYOUT;
-    }
+    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -145,9 +129,7 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static final long ops$offset() {
-        return ops$OFFSET;
-    }
+    public static final long ops$offset() { return ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +137,7 @@ public class fid {
      * struct fi_ops *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) {
-        return struct.get(ops$LAYOUT, ops$OFFSET);
-    }
+    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +160,12 @@ public class fid {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -42,9 +42,7 @@ public class fid_ep {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -54,9 +52,7 @@ public class fid_ep {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -66,9 +62,7 @@ public class fid_ep {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -98,9 +92,7 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final AddressLayout ops$layout() {
-        return ops$LAYOUT;
-    }
+    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -110,9 +102,7 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final long ops$offset() {
-        return ops$OFFSET;
-    }
+    public static final long ops$offset() { return ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -120,9 +110,7 @@ public class fid_ep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) {
-        return struct.get(ops$LAYOUT, ops$OFFSET);
-    }
+    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
 
     /**
      * Setter for field:
@@ -142,9 +130,7 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final AddressLayout cm$layout() {
-        return cm$LAYOUT;
-    }
+    public static final AddressLayout cm$layout() { return cm$LAYOUT; }
 
     private static final long cm$OFFSET = $LAYOUT.byteOffset(groupElement("cm"));
 
@@ -154,9 +140,7 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final long cm$offset() {
-        return cm$OFFSET;
-    }
+    public static final long cm$offset() { return cm$OFFSET; }
 
     /**
      * Getter for field:
@@ -164,9 +148,7 @@ public class fid_ep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static MemorySegment cm(MemorySegment struct) {
-        return struct.get(cm$LAYOUT, cm$OFFSET);
-    }
+    public static MemorySegment cm(MemorySegment struct) { return struct.get(cm$LAYOUT, cm$OFFSET); }
 
     /**
      * Setter for field:
@@ -186,9 +168,7 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static final AddressLayout msg$layout() {
-        return msg$LAYOUT;
-    }
+    public static final AddressLayout msg$layout() { return msg$LAYOUT; }
 
     private static final long msg$OFFSET = $LAYOUT.byteOffset(groupElement("msg"));
 
@@ -198,9 +178,7 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static final long msg$offset() {
-        return msg$OFFSET;
-    }
+    public static final long msg$offset() { return msg$OFFSET; }
 
     /**
      * Getter for field:
@@ -208,9 +186,7 @@ public class fid_ep {
      * struct fi_ops_msg *msg
      * }
      */
-    public static MemorySegment msg(MemorySegment struct) {
-        return struct.get(msg$LAYOUT, msg$OFFSET);
-    }
+    public static MemorySegment msg(MemorySegment struct) { return struct.get(msg$LAYOUT, msg$OFFSET); }
 
     /**
      * Setter for field:
@@ -230,9 +206,7 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static final AddressLayout rma$layout() {
-        return rma$LAYOUT;
-    }
+    public static final AddressLayout rma$layout() { return rma$LAYOUT; }
 
     private static final long rma$OFFSET = $LAYOUT.byteOffset(groupElement("rma"));
 
@@ -242,9 +216,7 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static final long rma$offset() {
-        return rma$OFFSET;
-    }
+    public static final long rma$offset() { return rma$OFFSET; }
 
     /**
      * Getter for field:
@@ -252,9 +224,7 @@ public class fid_ep {
      * struct fi_ops_rma *rma
      * }
      */
-    public static MemorySegment rma(MemorySegment struct) {
-        return struct.get(rma$LAYOUT, rma$OFFSET);
-    }
+    public static MemorySegment rma(MemorySegment struct) { return struct.get(rma$LAYOUT, rma$OFFSET); }
 
     /**
      * Setter for field:
@@ -274,9 +244,7 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static final AddressLayout tagged$layout() {
-        return tagged$LAYOUT;
-    }
+    public static final AddressLayout tagged$layout() { return tagged$LAYOUT; }
 
     private static final long tagged$OFFSET = $LAYOUT.byteOffset(groupElement("tagged"));
 
@@ -286,9 +254,7 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static final long tagged$offset() {
-        return tagged$OFFSET;
-    }
+    public static final long tagged$offset() { return tagged$OFFSET; }
 
     /**
      * Getter for field:
@@ -296,9 +262,7 @@ public class fid_ep {
      * struct fi_ops_tagged *tagged
      * }
      */
-    public static MemorySegment tagged(MemorySegment struct) {
-        return struct.get(tagged$LAYOUT, tagged$OFFSET);
-    }
+    public static MemorySegment tagged(MemorySegment struct) { return struct.get(tagged$LAYOUT, tagged$OFFSET); }
 
     /**
      * Setter for field:
@@ -318,9 +282,7 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static final AddressLayout atomic$layout() {
-        return atomic$LAYOUT;
-    }
+    public static final AddressLayout atomic$layout() { return atomic$LAYOUT; }
 
     private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -330,9 +292,7 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static final long atomic$offset() {
-        return atomic$OFFSET;
-    }
+    public static final long atomic$offset() { return atomic$OFFSET; }
 
     /**
      * Getter for field:
@@ -340,9 +300,7 @@ public class fid_ep {
      * struct fi_ops_atomic *atomic
      * }
      */
-    public static MemorySegment atomic(MemorySegment struct) {
-        return struct.get(atomic$LAYOUT, atomic$OFFSET);
-    }
+    public static MemorySegment atomic(MemorySegment struct) { return struct.get(atomic$LAYOUT, atomic$OFFSET); }
 
     /**
      * Setter for field:
@@ -362,9 +320,7 @@ public class fid_ep {
      * struct fi_ops_collective *collective
      * }
      */
-    public static final AddressLayout collective$layout() {
-        return collective$LAYOUT;
-    }
+    public static final AddressLayout collective$layout() { return collective$LAYOUT; }
 
     private static final long collective$OFFSET = $LAYOUT.byteOffset(groupElement("collective"));
 
@@ -374,9 +330,7 @@ public class fid_ep {
      * struct fi_ops_collective *collective
      * }
      */
-    public static final long collective$offset() {
-        return collective$OFFSET;
-    }
+    public static final long collective$offset() { return collective$OFFSET; }
 
     /**
      * Getter for field:
@@ -409,16 +363,12 @@ public class fid_ep {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

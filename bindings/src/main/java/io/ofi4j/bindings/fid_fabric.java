@@ -34,9 +34,7 @@ public class fid_fabric {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -46,9 +44,7 @@ public class fid_fabric {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -58,9 +54,7 @@ public class fid_fabric {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -90,9 +84,7 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static final AddressLayout ops$layout() {
-        return ops$LAYOUT;
-    }
+    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -102,9 +94,7 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static final long ops$offset() {
-        return ops$OFFSET;
-    }
+    public static final long ops$offset() { return ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -112,9 +102,7 @@ public class fid_fabric {
      * struct fi_ops_fabric *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) {
-        return struct.get(ops$LAYOUT, ops$OFFSET);
-    }
+    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
 
     /**
      * Setter for field:
@@ -134,9 +122,7 @@ public class fid_fabric {
      * uint32_t api_version
      * }
      */
-    public static final OfInt api_version$layout() {
-        return api_version$LAYOUT;
-    }
+    public static final OfInt api_version$layout() { return api_version$LAYOUT; }
 
     private static final long api_version$OFFSET = $LAYOUT.byteOffset(groupElement("api_version"));
 
@@ -146,9 +132,7 @@ public class fid_fabric {
      * uint32_t api_version
      * }
      */
-    public static final long api_version$offset() {
-        return api_version$OFFSET;
-    }
+    public static final long api_version$offset() { return api_version$OFFSET; }
 
     /**
      * Getter for field:
@@ -181,16 +165,12 @@ public class fid_fabric {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

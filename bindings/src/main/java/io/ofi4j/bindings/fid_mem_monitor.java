@@ -34,9 +34,7 @@ public class fid_mem_monitor {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -46,9 +44,7 @@ public class fid_mem_monitor {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -58,9 +54,7 @@ public class fid_mem_monitor {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -90,9 +84,7 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_monitor *export_ops
      * }
      */
-    public static final AddressLayout export_ops$layout() {
-        return export_ops$LAYOUT;
-    }
+    public static final AddressLayout export_ops$layout() { return export_ops$LAYOUT; }
 
     private static final long export_ops$OFFSET = $LAYOUT.byteOffset(groupElement("export_ops"));
 
@@ -102,9 +94,7 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_monitor *export_ops
      * }
      */
-    public static final long export_ops$offset() {
-        return export_ops$OFFSET;
-    }
+    public static final long export_ops$offset() { return export_ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -134,9 +124,7 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_notify *import_ops
      * }
      */
-    public static final AddressLayout import_ops$layout() {
-        return import_ops$LAYOUT;
-    }
+    public static final AddressLayout import_ops$layout() { return import_ops$LAYOUT; }
 
     private static final long import_ops$OFFSET = $LAYOUT.byteOffset(groupElement("import_ops"));
 
@@ -146,9 +134,7 @@ public class fid_mem_monitor {
      * struct fi_ops_mem_notify *import_ops
      * }
      */
-    public static final long import_ops$offset() {
-        return import_ops$OFFSET;
-    }
+    public static final long import_ops$offset() { return import_ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -181,16 +167,12 @@ public class fid_mem_monitor {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

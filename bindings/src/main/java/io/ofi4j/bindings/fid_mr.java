@@ -33,9 +33,7 @@ public class fid_mr {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -45,9 +43,7 @@ public class fid_mr {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -57,9 +53,7 @@ public class fid_mr {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -89,9 +83,7 @@ public class fid_mr {
      * void *mem_desc
      * }
      */
-    public static final AddressLayout mem_desc$layout() {
-        return mem_desc$LAYOUT;
-    }
+    public static final AddressLayout mem_desc$layout() { return mem_desc$LAYOUT; }
 
     private static final long mem_desc$OFFSET = $LAYOUT.byteOffset(groupElement("mem_desc"));
 
@@ -101,9 +93,7 @@ public class fid_mr {
      * void *mem_desc
      * }
      */
-    public static final long mem_desc$offset() {
-        return mem_desc$OFFSET;
-    }
+    public static final long mem_desc$offset() { return mem_desc$OFFSET; }
 
     /**
      * Getter for field:
@@ -133,9 +123,7 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static final OfLong key$layout() {
-        return key$LAYOUT;
-    }
+    public static final OfLong key$layout() { return key$LAYOUT; }
 
     private static final long key$OFFSET = $LAYOUT.byteOffset(groupElement("key"));
 
@@ -145,9 +133,7 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static final long key$offset() {
-        return key$OFFSET;
-    }
+    public static final long key$offset() { return key$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +141,7 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static long key(MemorySegment struct) {
-        return struct.get(key$LAYOUT, key$OFFSET);
-    }
+    public static long key(MemorySegment struct) { return struct.get(key$LAYOUT, key$OFFSET); }
 
     /**
      * Setter for field:
@@ -165,9 +149,7 @@ public class fid_mr {
      * uint64_t key
      * }
      */
-    public static void key(MemorySegment struct, long fieldValue) {
-        struct.set(key$LAYOUT, key$OFFSET, fieldValue);
-    }
+    public static void key(MemorySegment struct, long fieldValue) { struct.set(key$LAYOUT, key$OFFSET, fieldValue); }
 
     /**
      * Obtains a slice of {@code arrayParam} which selects the array element at {@code index}.
@@ -180,16 +162,12 @@ public class fid_mr {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

@@ -36,9 +36,7 @@ public class fid_nic {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -48,9 +46,7 @@ public class fid_nic {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -60,9 +56,7 @@ public class fid_nic {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -92,9 +86,7 @@ public class fid_nic {
      * struct fi_device_attr *device_attr
      * }
      */
-    public static final AddressLayout device_attr$layout() {
-        return device_attr$LAYOUT;
-    }
+    public static final AddressLayout device_attr$layout() { return device_attr$LAYOUT; }
 
     private static final long device_attr$OFFSET = $LAYOUT.byteOffset(groupElement("device_attr"));
 
@@ -104,9 +96,7 @@ public class fid_nic {
      * struct fi_device_attr *device_attr
      * }
      */
-    public static final long device_attr$offset() {
-        return device_attr$OFFSET;
-    }
+    public static final long device_attr$offset() { return device_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -136,9 +126,7 @@ public class fid_nic {
      * struct fi_bus_attr *bus_attr
      * }
      */
-    public static final AddressLayout bus_attr$layout() {
-        return bus_attr$LAYOUT;
-    }
+    public static final AddressLayout bus_attr$layout() { return bus_attr$LAYOUT; }
 
     private static final long bus_attr$OFFSET = $LAYOUT.byteOffset(groupElement("bus_attr"));
 
@@ -148,9 +136,7 @@ public class fid_nic {
      * struct fi_bus_attr *bus_attr
      * }
      */
-    public static final long bus_attr$offset() {
-        return bus_attr$OFFSET;
-    }
+    public static final long bus_attr$offset() { return bus_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -180,9 +166,7 @@ public class fid_nic {
      * struct fi_link_attr *link_attr
      * }
      */
-    public static final AddressLayout link_attr$layout() {
-        return link_attr$LAYOUT;
-    }
+    public static final AddressLayout link_attr$layout() { return link_attr$LAYOUT; }
 
     private static final long link_attr$OFFSET = $LAYOUT.byteOffset(groupElement("link_attr"));
 
@@ -192,9 +176,7 @@ public class fid_nic {
      * struct fi_link_attr *link_attr
      * }
      */
-    public static final long link_attr$offset() {
-        return link_attr$OFFSET;
-    }
+    public static final long link_attr$offset() { return link_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -224,9 +206,7 @@ public class fid_nic {
      * void *prov_attr
      * }
      */
-    public static final AddressLayout prov_attr$layout() {
-        return prov_attr$LAYOUT;
-    }
+    public static final AddressLayout prov_attr$layout() { return prov_attr$LAYOUT; }
 
     private static final long prov_attr$OFFSET = $LAYOUT.byteOffset(groupElement("prov_attr"));
 
@@ -236,9 +216,7 @@ public class fid_nic {
      * void *prov_attr
      * }
      */
-    public static final long prov_attr$offset() {
-        return prov_attr$OFFSET;
-    }
+    public static final long prov_attr$offset() { return prov_attr$OFFSET; }
 
     /**
      * Getter for field:
@@ -271,16 +249,12 @@ public class fid_nic {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

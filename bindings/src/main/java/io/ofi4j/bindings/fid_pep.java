@@ -33,9 +33,7 @@ public class fid_pep {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -45,9 +43,7 @@ public class fid_pep {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -57,9 +53,7 @@ public class fid_pep {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -89,9 +83,7 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final AddressLayout ops$layout() {
-        return ops$LAYOUT;
-    }
+    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -101,9 +93,7 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static final long ops$offset() {
-        return ops$OFFSET;
-    }
+    public static final long ops$offset() { return ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +101,7 @@ public class fid_pep {
      * struct fi_ops_ep *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) {
-        return struct.get(ops$LAYOUT, ops$OFFSET);
-    }
+    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
 
     /**
      * Setter for field:
@@ -133,9 +121,7 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final AddressLayout cm$layout() {
-        return cm$LAYOUT;
-    }
+    public static final AddressLayout cm$layout() { return cm$LAYOUT; }
 
     private static final long cm$OFFSET = $LAYOUT.byteOffset(groupElement("cm"));
 
@@ -145,9 +131,7 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static final long cm$offset() {
-        return cm$OFFSET;
-    }
+    public static final long cm$offset() { return cm$OFFSET; }
 
     /**
      * Getter for field:
@@ -155,9 +139,7 @@ public class fid_pep {
      * struct fi_ops_cm *cm
      * }
      */
-    public static MemorySegment cm(MemorySegment struct) {
-        return struct.get(cm$LAYOUT, cm$OFFSET);
-    }
+    public static MemorySegment cm(MemorySegment struct) { return struct.get(cm$LAYOUT, cm$OFFSET); }
 
     /**
      * Setter for field:
@@ -180,16 +162,12 @@ public class fid_pep {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

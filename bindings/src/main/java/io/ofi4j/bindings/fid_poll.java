@@ -32,9 +32,7 @@ public class fid_poll {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final GroupLayout fid$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("fid"));
 
@@ -44,9 +42,7 @@ public class fid_poll {
      * struct fid fid
      * }
      */
-    public static final GroupLayout fid$layout() {
-        return fid$LAYOUT;
-    }
+    public static final GroupLayout fid$layout() { return fid$LAYOUT; }
 
     private static final long fid$OFFSET = $LAYOUT.byteOffset(groupElement("fid"));
 
@@ -56,9 +52,7 @@ public class fid_poll {
      * struct fid fid
      * }
      */
-    public static final long fid$offset() {
-        return fid$OFFSET;
-    }
+    public static final long fid$offset() { return fid$OFFSET; }
 
     /**
      * Getter for field:
@@ -88,9 +82,7 @@ public class fid_poll {
      * struct fi_ops_poll *ops
      * }
      */
-    public static final AddressLayout ops$layout() {
-        return ops$LAYOUT;
-    }
+    public static final AddressLayout ops$layout() { return ops$LAYOUT; }
 
     private static final long ops$OFFSET = $LAYOUT.byteOffset(groupElement("ops"));
 
@@ -100,9 +92,7 @@ public class fid_poll {
      * struct fi_ops_poll *ops
      * }
      */
-    public static final long ops$offset() {
-        return ops$OFFSET;
-    }
+    public static final long ops$offset() { return ops$OFFSET; }
 
     /**
      * Getter for field:
@@ -110,9 +100,7 @@ public class fid_poll {
      * struct fi_ops_poll *ops
      * }
      */
-    public static MemorySegment ops(MemorySegment struct) {
-        return struct.get(ops$LAYOUT, ops$OFFSET);
-    }
+    public static MemorySegment ops(MemorySegment struct) { return struct.get(ops$LAYOUT, ops$OFFSET); }
 
     /**
      * Setter for field:
@@ -135,16 +123,12 @@ public class fid_poll {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

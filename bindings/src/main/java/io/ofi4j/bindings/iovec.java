@@ -33,9 +33,7 @@ public class iovec {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final AddressLayout iov_base$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("iov_base"));
 
@@ -45,9 +43,7 @@ public class iovec {
      * void *iov_base
      * }
      */
-    public static final AddressLayout iov_base$layout() {
-        return iov_base$LAYOUT;
-    }
+    public static final AddressLayout iov_base$layout() { return iov_base$LAYOUT; }
 
     private static final long iov_base$OFFSET = $LAYOUT.byteOffset(groupElement("iov_base"));
 
@@ -57,9 +53,7 @@ public class iovec {
      * void *iov_base
      * }
      */
-    public static final long iov_base$offset() {
-        return iov_base$OFFSET;
-    }
+    public static final long iov_base$offset() { return iov_base$OFFSET; }
 
     /**
      * Getter for field:
@@ -89,9 +83,7 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static final OfLong iov_len$layout() {
-        return iov_len$LAYOUT;
-    }
+    public static final OfLong iov_len$layout() { return iov_len$LAYOUT; }
 
     private static final long iov_len$OFFSET = $LAYOUT.byteOffset(groupElement("iov_len"));
 
@@ -101,9 +93,7 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static final long iov_len$offset() {
-        return iov_len$OFFSET;
-    }
+    public static final long iov_len$offset() { return iov_len$OFFSET; }
 
     /**
      * Getter for field:
@@ -111,9 +101,7 @@ public class iovec {
      * size_t iov_len
      * }
      */
-    public static long iov_len(MemorySegment struct) {
-        return struct.get(iov_len$LAYOUT, iov_len$OFFSET);
-    }
+    public static long iov_len(MemorySegment struct) { return struct.get(iov_len$LAYOUT, iov_len$OFFSET); }
 
     /**
      * Setter for field:
@@ -136,16 +124,12 @@ public class iovec {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

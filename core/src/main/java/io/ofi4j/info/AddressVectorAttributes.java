@@ -25,8 +25,7 @@ public final class AddressVectorAttributes implements Cloneable {
     private String name;
     private boolean readOnly;
 
-    private AddressVectorAttributes() {
-    }
+    private AddressVectorAttributes() {}
 
     /** {@return the provider's preferences, for a vector that is not shared with other processes} */
     public static AddressVectorAttributes defaults() {
@@ -92,14 +91,10 @@ public final class AddressVectorAttributes implements Cloneable {
     }
 
     /** {@return how peers are numbered} */
-    public AddressVectorType type() {
-        return type;
-    }
+    public AddressVectorType type() { return type; }
 
     /** {@return the expected number of addresses, 0 where the provider chooses} */
-    public long count() {
-        return count;
-    }
+    public long count() { return count; }
 
     /** {@return the expected number of endpoints per network address, 0 if unknown} */
     public long endpointsPerNode() {

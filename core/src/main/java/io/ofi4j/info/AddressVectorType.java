@@ -15,14 +15,10 @@ public enum AddressVectorType {
 
     private final int value;
 
-    AddressVectorType(int value) {
-        this.value = value;
-    }
+    AddressVectorType(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 
     /** {@return the type with this number, or {@link #OTHER}} */
     public static AddressVectorType of(int value) {

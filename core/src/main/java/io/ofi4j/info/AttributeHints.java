@@ -22,13 +22,10 @@ public final class AttributeHints implements Cloneable {
     private long receiveSize;
     private long injectSize;
 
-    private AttributeHints() {
-    }
+    private AttributeHints() {}
 
     /** {@return hints that ask for nothing} */
-    public static AttributeHints none() {
-        return new AttributeHints();
-    }
+    public static AttributeHints none() { return new AttributeHints(); }
 
     /** {@return a copy that asks for this type of address vector} */
     public AttributeHints addressVectorType(AddressVectorType type) {
@@ -75,9 +72,7 @@ public final class AttributeHints implements Cloneable {
     }
 
     private static long requireSize(long size, String what) {
-        if (size < 0) {
-            throw new IllegalArgumentException(what + " is 0 or more, not " + size);
-        }
+        if (size < 0) { throw new IllegalArgumentException(what + " is 0 or more, not " + size); }
         return size;
     }
 
@@ -92,9 +87,7 @@ public final class AttributeHints implements Cloneable {
     }
 
     /** {@return the requested traffic class} */
-    public TrafficClass trafficClass() {
-        return trafficClass;
-    }
+    public TrafficClass trafficClass() { return trafficClass; }
 
     /** {@return the requested orders of operations} */
     public Set<MessageOrder> messageOrder() {
@@ -121,9 +114,7 @@ public final class AttributeHints implements Cloneable {
         return injectSize;
     }
 
-    boolean isEmpty() {
-        return toString().isEmpty();
-    }
+    boolean isEmpty() { return toString().isEmpty(); }
 
     /** {@return the requests, as text; empty if there are none} */
     @Override
@@ -140,11 +131,7 @@ public final class AttributeHints implements Cloneable {
         return String.join(", ", parts);
     }
 
-    static void add(List<String> parts, boolean isAskedFor, String part) {
-        if (isAskedFor) {
-            parts.add(part);
-        }
-    }
+    static void add(List<String> parts, boolean isAskedFor, String part) { if (isAskedFor) { parts.add(part); } }
 
     private AttributeHints with(Consumer<AttributeHints> change) {
         try {

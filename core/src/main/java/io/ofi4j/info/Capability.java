@@ -75,9 +75,7 @@ public enum Capability {
     private final long bit;
     private final int sinceMajor;
 
-    Capability(int shift) {
-        this(shift, 1);
-    }
+    Capability(int shift) { this(shift, 1); }
 
     Capability(int shift, int sinceMajor) {
         this.bit = 1L << shift;
@@ -85,17 +83,13 @@ public enum Capability {
     }
 
     /** {@return libfabric's bit for it} */
-    public long bit() {
-        return bit;
-    }
+    public long bit() { return bit; }
 
     /** {@return the capabilities whose bits are set, for the libfabric that gave them: some bits changed meaning with 2.0} */
     public static Set<Capability> setOf(long bits, Version runtime) {
         Set<Capability> set = EnumSet.noneOf(Capability.class);
         for (Capability capability : values()) {
-            if ((bits & capability.bit) != 0 && runtime.major() >= capability.sinceMajor) {
-                set.add(capability);
-            }
+            if ((bits & capability.bit) != 0 && runtime.major() >= capability.sinceMajor) { set.add(capability); }
         }
         return Collections.unmodifiableSet(set);
     }

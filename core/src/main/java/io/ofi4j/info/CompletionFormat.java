@@ -16,12 +16,8 @@ public enum CompletionFormat {
 
     private final int value;
 
-    CompletionFormat(int value) {
-        this.value = value;
-    }
+    CompletionFormat(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 }

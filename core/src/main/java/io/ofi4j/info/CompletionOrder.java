@@ -9,12 +9,8 @@ public enum CompletionOrder {
 
     private final long bits;
 
-    CompletionOrder(long bits) {
-        this.bits = bits;
-    }
+    CompletionOrder(long bits) { this.bits = bits; }
 
     /** {@return libfabric's bits for it} */
-    public long bits() {
-        return bits;
-    }
+    public long bits() { return bits; }
 }

@@ -21,8 +21,7 @@ public final class CompletionQueueAttributes implements Cloneable {
     private int signalingVector = -1;
     private int waitThreshold = 1;
 
-    private CompletionQueueAttributes() {
-    }
+    private CompletionQueueAttributes() {}
 
     /** {@return the provider's preferred size, format DATA, and no wait object} */
     public static CompletionQueueAttributes defaults() {
@@ -57,9 +56,7 @@ public final class CompletionQueueAttributes implements Cloneable {
      * ignore it.
      */
     public CompletionQueueAttributes signalingVector(int vector) {
-        if (vector < 0) {
-            throw new IllegalArgumentException("a signaling vector is 0 or more, not " + vector);
-        }
+        if (vector < 0) { throw new IllegalArgumentException("a signaling vector is 0 or more, not " + vector); }
         return with(copy -> copy.signalingVector = vector);
     }
 
@@ -80,14 +77,10 @@ public final class CompletionQueueAttributes implements Cloneable {
     }
 
     /** {@return the format of entries} */
-    public CompletionFormat format() {
-        return format;
-    }
+    public CompletionFormat format() { return format; }
 
     /** {@return the object that threads block on} */
-    public WaitObject waitObject() {
-        return waitObject;
-    }
+    public WaitObject waitObject() { return waitObject; }
 
     /** {@return the processor for interrupts; empty if none was named} */
     public OptionalInt signalingVector() {

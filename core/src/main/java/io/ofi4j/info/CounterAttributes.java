@@ -6,9 +6,7 @@ public final class CounterAttributes {
 
     private final WaitObject waitObject;
 
-    private CounterAttributes(WaitObject waitObject) {
-        this.waitObject = waitObject;
-    }
+    private CounterAttributes(WaitObject waitObject) { this.waitObject = waitObject; }
 
     /** {@return a counter of completions without a wait object} */
     public static CounterAttributes defaults() {
@@ -20,12 +18,8 @@ public final class CounterAttributes {
      *
      * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
-    public CounterAttributes waitObject(WaitObject wanted) {
-        return new CounterAttributes(wanted.requireOffered());
-    }
+    public CounterAttributes waitObject(WaitObject wanted) { return new CounterAttributes(wanted.requireOffered()); }
 
     /** {@return the object that threads block on} */
-    public WaitObject waitObject() {
-        return waitObject;
-    }
+    public WaitObject waitObject() { return waitObject; }
 }

@@ -39,5 +39,4 @@ public record DomainAttributes(String name, ThreadingModel threading, ProgressMo
         long endpoints, long counters, long memoryRegionIovLimit, long memoryRegions, long capabilities, long mode,
         long transmitContexts, long receiveContexts, long transmitContextsPerEndpoint, long receiveContextsPerEndpoint,
         long sharedTransmitContexts, long sharedReceiveContexts, long authorizationKeySize, long errorDataSize,
-        int trafficClass, long authorizationKeysPerEndpoint, long maximumGroupId) {
-}
+        int trafficClass, long authorizationKeysPerEndpoint, long maximumGroupId) {}

@@ -62,9 +62,7 @@ public final class EndpointAddress {
             throw new IllegalArgumentException(
                     "an endpoint's address has 1 to " + MAXIMUM_LENGTH + " bytes, not " + bytes.length);
         }
-        if (format < 0) {
-            throw new IllegalArgumentException("an address format is 0 or more, not " + format);
-        }
+        if (format < 0) { throw new IllegalArgumentException("an address format is 0 or more, not " + format); }
         return new EndpointAddress(bytes.clone(), format);
     }
 
@@ -105,9 +103,7 @@ public final class EndpointAddress {
     }
 
     /** {@return a copy of the bytes} */
-    public byte[] toBytes() {
-        return bytes.clone();
-    }
+    public byte[] toBytes() { return bytes.clone(); }
 
     /** {@return the format of the address, as {@link FabricInfo#addressFormat}; 0 if unknown} */
     public int format() {
@@ -162,12 +158,8 @@ public final class EndpointAddress {
     }
 
     @Override
-    public int hashCode() {
-        return Arrays.hashCode(bytes);
-    }
+    public int hashCode() { return Arrays.hashCode(bytes); }
 
     @Override
-    public String toString() {
-        return HexFormat.of().formatHex(bytes);
-    }
+    public String toString() { return HexFormat.of().formatHex(bytes); }
 }

@@ -17,5 +17,4 @@ package io.ofi4j.info;
  */
 public record EndpointAttributes(EndpointType type, int protocol, int protocolVersion, long maximumMessageSize,
         long messagePrefixSize, long maximumOrderReadAfterWrite, long maximumOrderWriteAfterRead,
-        long maximumOrderWriteAfterWrite, long tagFormat, long transmitContexts, long receiveContexts) {
-}
+        long maximumOrderWriteAfterWrite, long tagFormat, long transmitContexts, long receiveContexts) {}

@@ -17,14 +17,10 @@ public enum EndpointType {
 
     private final int value;
 
-    EndpointType(int value) {
-        this.value = value;
-    }
+    EndpointType(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 
     /** {@return the type with this number, or {@link #OTHER}} */
     public static EndpointType of(int value) {

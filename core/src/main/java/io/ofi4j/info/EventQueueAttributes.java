@@ -16,8 +16,7 @@ public final class EventQueueAttributes implements Cloneable {
     private WaitObject waitObject = WaitObject.NONE;
     private boolean writable;
 
-    private EventQueueAttributes() {
-    }
+    private EventQueueAttributes() {}
 
     /** {@return the provider's preferred size, no wait object, and no events from the application} */
     public static EventQueueAttributes defaults() {
@@ -26,9 +25,7 @@ public final class EventQueueAttributes implements Cloneable {
 
     /** {@return a copy for at least this many events, 1 or more} */
     public EventQueueAttributes size(int events) {
-        if (events < 1) {
-            throw new IllegalArgumentException("an event queue holds at least 1 event, not " + events);
-        }
+        if (events < 1) { throw new IllegalArgumentException("an event queue holds at least 1 event, not " + events); }
         return with(copy -> copy.size = events);
     }
 
@@ -52,14 +49,10 @@ public final class EventQueueAttributes implements Cloneable {
     }
 
     /** {@return the object that threads block on} */
-    public WaitObject waitObject() {
-        return waitObject;
-    }
+    public WaitObject waitObject() { return waitObject; }
 
     /** {@return whether it accepts events from the application} */
-    public boolean isWritable() {
-        return writable;
-    }
+    public boolean isWritable() { return writable; }
 
     private EventQueueAttributes with(Consumer<EventQueueAttributes> change) {
         try {

@@ -8,5 +8,4 @@ package io.ofi4j.info;
  * @param providerVersion the provider's version
  * @param apiVersion the version of the interface that was requested
  */
-public record FabricAttributes(String name, String provider, Version providerVersion, Version apiVersion) {
-}
+public record FabricAttributes(String name, String provider, Version providerVersion, Version apiVersion) {}

@@ -33,8 +33,7 @@ public final class FabricHints implements Cloneable {
     private boolean source;
     private AttributeHints attributes = AttributeHints.none();
 
-    private FabricHints() {
-    }
+    private FabricHints() {}
 
     /** {@return hints that match every provider of this machine with {@link ThreadingModel#SAFE}} */
     public static FabricHints any() {
@@ -119,9 +118,7 @@ public final class FabricHints implements Cloneable {
      * @param node a host name or address of this machine, or null for any
      * @param service a port or service name, or null for any
      */
-    public FabricHints source(String node, String service) {
-        return address(node, service, true);
-    }
+    public FabricHints source(String node, String service) { return address(node, service, true); }
 
     /**
      * {@return a copy whose endpoints can reach this address}
@@ -152,9 +149,7 @@ public final class FabricHints implements Cloneable {
     }
 
     /** {@return the requested kind of endpoint} */
-    public EndpointType endpointType() {
-        return endpointType;
-    }
+    public EndpointType endpointType() { return endpointType; }
 
     /** {@return the requested capabilities} */
     public Set<Capability> capabilities() {
@@ -167,9 +162,7 @@ public final class FabricHints implements Cloneable {
     }
 
     /** {@return the requested threading model} */
-    public ThreadingModel threading() {
-        return threading;
-    }
+    public ThreadingModel threading() { return threading; }
 
     /** {@return the requested progress model of control operations} */
     public ProgressModel controlProgress() {
@@ -182,19 +175,13 @@ public final class FabricHints implements Cloneable {
     }
 
     /** {@return the requested provider} */
-    public Optional<String> provider() {
-        return Optional.ofNullable(provider);
-    }
+    public Optional<String> provider() { return Optional.ofNullable(provider); }
 
     /** {@return the requested fabric} */
-    public Optional<String> fabric() {
-        return Optional.ofNullable(fabric);
-    }
+    public Optional<String> fabric() { return Optional.ofNullable(fabric); }
 
     /** {@return the requested domain} */
-    public Optional<String> domain() {
-        return Optional.ofNullable(domain);
-    }
+    public Optional<String> domain() { return Optional.ofNullable(domain); }
 
     /** {@return the requested host, local or remote} */
     public Optional<String> node() {
@@ -207,9 +194,7 @@ public final class FabricHints implements Cloneable {
     }
 
     /** {@return whether node and service are local} */
-    public boolean isSource() {
-        return source;
-    }
+    public boolean isSource() { return source; }
 
     @Override
     public String toString() {

@@ -50,17 +50,13 @@ public enum MemoryRegionMode {
     }
 
     /** {@return libfabric's bit for it} */
-    public int bit() {
-        return bit;
-    }
+    public int bit() { return bit; }
 
     /** {@return the modes whose bits are set in this mr_mode; unknown bits are left out} */
     public static Set<MemoryRegionMode> setOf(int bits) {
         Set<MemoryRegionMode> set = EnumSet.noneOf(MemoryRegionMode.class);
         for (MemoryRegionMode mode : values()) {
-            if ((bits & mode.bit) != 0) {
-                set.add(mode);
-            }
+            if ((bits & mode.bit) != 0) { set.add(mode); }
         }
         return Collections.unmodifiableSet(set);
     }

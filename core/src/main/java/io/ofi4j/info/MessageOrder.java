@@ -46,22 +46,16 @@ public enum MessageOrder {
 
     private final long bit;
 
-    MessageOrder(int shift) {
-        this.bit = 1L << shift;
-    }
+    MessageOrder(int shift) { this.bit = 1L << shift; }
 
     /** {@return libfabric's bit for it} */
-    public long bit() {
-        return bit;
-    }
+    public long bit() { return bit; }
 
     /** {@return the orders whose FI_ORDER_* bits are set, as in {@link TransmitAttributes#messageOrder}} */
     public static Set<MessageOrder> setOf(long bits) {
         Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
         for (MessageOrder order : values()) {
-            if ((bits & order.bit) != 0) {
-                set.add(order);
-            }
+            if ((bits & order.bit) != 0) { set.add(order); }
         }
         return Collections.unmodifiableSet(set);
     }

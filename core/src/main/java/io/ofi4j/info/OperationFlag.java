@@ -34,9 +34,7 @@ public enum OperationFlag {
 
     private final long bit;
 
-    OperationFlag(int shift) {
-        this.bit = 1L << shift;
-    }
+    OperationFlag(int shift) { this.bit = 1L << shift; }
 
     /** {@return whether it can apply to every operation of an endpoint; see {@link FabricHints#operationFlags}} */
     public boolean canBeDefault() {
@@ -44,7 +42,5 @@ public enum OperationFlag {
     }
 
     /** {@return libfabric's flag for it} */
-    public long bit() {
-        return bit;
-    }
+    public long bit() { return bit; }
 }

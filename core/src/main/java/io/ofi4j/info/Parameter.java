@@ -9,5 +9,4 @@ import java.util.Optional;
  * @param help its description
  * @param value its value, empty if it is not set
  */
-public record Parameter(String name, String help, Optional<String> value) {
-}
+public record Parameter(String name, String help, Optional<String> value) {}

@@ -21,14 +21,10 @@ public enum ProgressModel {
 
     private final int value;
 
-    ProgressModel(int value) {
-        this.value = value;
-    }
+    ProgressModel(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 
     /** {@return the model with this number, or {@link #OTHER}} */
     public static ProgressModel of(int value) {

@@ -11,5 +11,4 @@ package io.ofi4j.info;
  * @param iovLimit the largest number of local segments of one receive
  */
 public record ReceiveAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
-        long size, long iovLimit) {
-}
+        long size, long iovLimit) {}

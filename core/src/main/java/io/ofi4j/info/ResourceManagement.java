@@ -11,12 +11,8 @@ public enum ResourceManagement {
 
     private final int value;
 
-    ResourceManagement(int value) {
-        this.value = value;
-    }
+    ResourceManagement(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 }

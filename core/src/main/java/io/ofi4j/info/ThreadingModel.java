@@ -28,14 +28,10 @@ public enum ThreadingModel {
 
     private final int value;
 
-    ThreadingModel(int value) {
-        this.value = value;
-    }
+    ThreadingModel(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 
     /** {@return the model with this number, or {@link #OTHER}} */
     public static ThreadingModel of(int value) {

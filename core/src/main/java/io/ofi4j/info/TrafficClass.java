@@ -19,12 +19,8 @@ public enum TrafficClass {
 
     private final int value;
 
-    TrafficClass(int value) {
-        this.value = value;
-    }
+    TrafficClass(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 }

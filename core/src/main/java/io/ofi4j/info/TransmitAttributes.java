@@ -13,5 +13,4 @@ package io.ofi4j.info;
  * @param rmaIovLimit the largest number of remote segments of one operation
  */
 public record TransmitAttributes(long capabilities, long operationFlags, long messageOrder, long completionOrder,
-        long injectSize, long size, long iovLimit, long rmaIovLimit) {
-}
+        long injectSize, long size, long iovLimit, long rmaIovLimit) {}

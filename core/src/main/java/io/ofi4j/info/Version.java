@@ -13,9 +13,7 @@ public record Version(int major, int minor) implements Comparable<Version> {
     }
 
     /** {@return this version in libfabric's packed form} */
-    public int packed() {
-        return major << 16 | minor;
-    }
+    public int packed() { return major << 16 | minor; }
 
     @Override
     public int compareTo(Version other) {
@@ -23,7 +21,5 @@ public record Version(int major, int minor) implements Comparable<Version> {
     }
 
     @Override
-    public String toString() {
-        return major + "." + minor;
-    }
+    public String toString() { return major + "." + minor; }
 }

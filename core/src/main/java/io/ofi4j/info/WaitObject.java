@@ -19,14 +19,10 @@ public enum WaitObject {
 
     private final int value;
 
-    WaitObject(int value) {
-        this.value = value;
-    }
+    WaitObject(int value) { this.value = value; }
 
     /** {@return libfabric's number for it} */
-    public int value() {
-        return value;
-    }
+    public int value() { return value; }
 
     /**
      * {@return this wait object, if ofi4j offers it}

@@ -20,8 +20,7 @@ import java.util.Map;
 
 /** Trials of the calls of fi_av(3). */
 final class AddressTrials {
-    private AddressTrials() {
-    }
+    private AddressTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         for (AddressVectorType type : List.of(AddressVectorType.MAP, AddressVectorType.TABLE)) {
@@ -51,9 +50,7 @@ final class AddressTrials {
                 CallTrial.of(t -> assertThat(t.vector().toText(t.pair.farEndpoint.address())).isNotBlank()));
     }
 
-    private static String address(Trial t) {
-        return TestProviders.address(t.pair.domain.info().provider());
-    }
+    private static String address(Trial t) { return TestProviders.address(t.pair.domain.info().provider()); }
 
     private static int port(Trial t) {
         t.vector();

@@ -20,9 +20,7 @@ record CallColumn(String label, FabricHints hints, Duration deadline) {
     static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
             "net MSG", "sockets MSG", "verbs;ofi_rxm", "verbs MSG");
 
-    CallColumn(String label, FabricHints hints) {
-        this(label, hints, Pair.DEADLINE);
-    }
+    CallColumn(String label, FabricHints hints) { this(label, hints, Pair.DEADLINE); }
 
     /** The same, with another deadline. */
     CallColumn within(Duration limit) {
@@ -45,12 +43,8 @@ record CallColumn(String label, FabricHints hints, Duration deadline) {
         return provider.equals("net") || provider.equals("tcp") ? "net, tcp" : provider;
     }
 
-    boolean isConnected() {
-        return hints.endpointType() == EndpointType.MSG;
-    }
+    boolean isConnected() { return hints.endpointType() == EndpointType.MSG; }
 
     @Override
-    public String toString() {
-        return label;
-    }
+    public String toString() { return label; }
 }

@@ -58,9 +58,7 @@ final class CallTable {
 
     private void parse(String table) {
         List<String> lines = table.lines().filter(line -> line.startsWith("|")).toList();
-        if (lines.isEmpty()) {
-            return;
-        }
+        if (lines.isEmpty()) { return; }
         List<String> heads = split(lines.getFirst());
         Map<String, String> reasons = table.lines().filter(line -> line.matches("\\d+\\. .*")).collect(Collectors
                 .toMap(line -> line.substring(0, line.indexOf('.')), line -> line.substring(line.indexOf(' ') + 1)));
@@ -80,9 +78,7 @@ final class CallTable {
         return Stream.of(row.substring(1, row.length() - 1).split("\\|")).map(String::strip).toList();
     }
 
-    private static String unquote(String text) {
-        return text.replace("`", "");
-    }
+    private static String unquote(String text) { return text.replace("`", ""); }
 
     /** Notes what a call does: {@link #WORKS}, {@link #NOT_OFFERED}, or the reason why it fails. */
     void put(String call, String column, String version, String outcome) {
@@ -113,20 +109,14 @@ final class CallTable {
     private String marks(String call, String column, List<String> reasons) {
         String[] outcomes = cells.getOrDefault(call + "|" + column, new String[]{UNKNOWN, UNKNOWN});
         return Stream.of(outcomes).map(outcome -> {
-            if (List.of(WORKS, NOT_OFFERED, UNKNOWN).contains(outcome)) {
-                return outcome;
-            }
-            if (!reasons.contains(outcome)) {
-                reasons.add(outcome);
-            }
+            if (List.of(WORKS, NOT_OFFERED, UNKNOWN).contains(outcome)) { return outcome; }
+            if (!reasons.contains(outcome)) { reasons.add(outcome); }
             return Integer.toString(reasons.indexOf(outcome) + 1);
         }).collect(Collectors.joining(" "));
     }
 
     /** The table as the file has it. */
-    String current() {
-        return read(file);
-    }
+    String current() { return read(file); }
 
     void write() {
         try {

@@ -39,9 +39,7 @@ class CallTableTest {
     private static String version;
 
     @BeforeAll
-    static void whichLibfabric() {
-        version = Libfabric.load().version().toString();
-    }
+    static void whichLibfabric() { version = Libfabric.load().version().toString(); }
 
     static Stream<Arguments> trials() {
         return CallColumn.here()
@@ -52,9 +50,7 @@ class CallTableTest {
     @MethodSource("trials")
     void theCallDoesWhatItsManPageSaysOrIsNotOffered(String call, CallColumn column) throws Exception {
         Optional<UpstreamFailures.Failure> failure = UpstreamFailures.of(call, column, version);
-        if (failure.isPresent()) {
-            fails(call, failure.get(), failure.get().within(column));
-        }
+        if (failure.isPresent()) { fails(call, failure.get(), failure.get().within(column)); }
         String outcome = failure.isPresent()
                 ? failure.get().reason()
                 : isOffered(call, column) ? CallTable.WORKS : CallTable.NOT_OFFERED;
@@ -72,9 +68,7 @@ class CallTableTest {
     /** Tries what is known to fail: one that works by now, or fails otherwise, fails the test. */
     private static void fails(String call, UpstreamFailures.Failure failure, CallColumn column) {
         Throwable end = catchThrowable(() -> CallTrials.ALL.get(call).run(column));
-        if (end == null) {
-            fail("%s works over %s: take it out of UpstreamFailures", call, column);
-        }
+        if (end == null) { fail("%s works over %s: take it out of UpstreamFailures", call, column); }
         if (!failure.isShownBy(end)) {
             fail("%s fails over %s otherwise than UpstreamFailures say: %s".formatted(call, column, failure), end);
         }
@@ -88,9 +82,7 @@ class CallTableTest {
         } catch (UnsupportedOperationException | NoProviderException e) {
             return false;
         } catch (FabricException e) {
-            if (NOT_OFFERED.contains(e.errno())) {
-                return false;
-            }
+            if (NOT_OFFERED.contains(e.errno())) { return false; }
             throw e;
         }
     }
@@ -103,9 +95,7 @@ class CallTableTest {
         }
         CallTable table = new CallTable(README, List.copyOf(CallTrials.ALL.keySet()), CallColumn.LABELS);
         OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), version, outcome));
-        if (Boolean.getBoolean("ofi4j.calls.write")) {
-            table.write();
-        }
+        if (Boolean.getBoolean("ofi4j.calls.write")) { table.write(); }
         assertThat(table.render()).as("the table of calls in core/README.md; -Dofi4j.calls.write=true writes it anew")
                 .isEqualTo(table.current());
     }

@@ -20,6 +20,5 @@ final class CallTrials {
         EndpointTrials.addTo(ALL);
     }
 
-    private CallTrials() {
-    }
+    private CallTrials() {}
 }

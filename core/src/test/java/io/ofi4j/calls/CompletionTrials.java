@@ -31,11 +31,9 @@ final class CompletionTrials {
     private static final CompletionHandler NOTHING = (token, flags, length, data) -> {};
 
     /** What a handler was told. */
-    private record Told(long token, long flags, long data, long source) {
-    }
+    private record Told(long token, long flags, long data, long source) {}
 
-    private CompletionTrials() {
-    }
+    private CompletionTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         for (CompletionFormat format : CompletionFormat.values()) {

@@ -34,8 +34,7 @@ final class ConnectionTrials {
         }
     };
 
-    private ConnectionTrials() {
-    }
+    private ConnectionTrials() {}
 
     private static Endpoint choose(Pair pair, Endpoint endpoint, EndpointType which) {
         return endpoint.info().endpoint().type() == which

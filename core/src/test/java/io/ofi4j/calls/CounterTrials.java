@@ -23,8 +23,7 @@ final class CounterTrials {
     private static final int ETIMEDOUT = 110;
     private static final int SHORT = 400;
 
-    private CounterTrials() {
-    }
+    private CounterTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_cntr_read, WRITE", near(WaitObject.NONE, CounterEvent.WRITE, t -> {
@@ -95,9 +94,7 @@ final class CounterTrials {
         assertThat(System.nanoTime() - start).as("the time it waited").isGreaterThan(SHORT * 1_000_000L / 2);
     }
 
-    private static Counter counter(Trial t) {
-        return t.pair.counters.getFirst();
-    }
+    private static Counter counter(Trial t) { return t.pair.counters.getFirst(); }
 
     private static void awaitOne(Trial t) {
         Waiting.YIELD.until(() -> {

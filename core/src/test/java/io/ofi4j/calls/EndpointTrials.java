@@ -42,8 +42,7 @@ final class EndpointTrials {
 
     private static final Set<OperationFlag> DELIVERY = Set.of(OperationFlag.DELIVERY_COMPLETE);
 
-    private EndpointTrials() {
-    }
+    private EndpointTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_getopt", CallTrial.of(t -> assertThat(t.pair.endpoint.options().get(option(t))).isNotNegative()));

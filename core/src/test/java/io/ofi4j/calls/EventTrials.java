@@ -22,8 +22,7 @@ final class EventTrials {
     private static final Duration SHORT = Duration.ofMillis(20);
     private static final Event WRITTEN = new Event.Notification(7, 8);
 
-    private EventTrials() {
-    }
+    private EventTrials() {}
 
     /** What is tried on an event queue. */
     private interface Body {

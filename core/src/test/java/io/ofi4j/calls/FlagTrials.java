@@ -21,8 +21,7 @@ final class FlagTrials {
     /** More than the sockets of a connection hold, so that it is under way for a while. */
     private static final int LONG_READ = 16 << 20;
 
-    private FlagTrials() {
-    }
+    private FlagTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         all.put(name(OperationFlag.REMOTE_CQ_DATA), CallTrial.of(FlagTrials::tellTheTarget));
@@ -39,9 +38,7 @@ final class FlagTrials {
                 t -> deliver(t, OperationFlag.COMMIT_COMPLETE)));
     }
 
-    private static String name(OperationFlag flag) {
-        return "fi_writemsg, " + flag;
-    }
+    private static String name(OperationFlag flag) { return "fi_writemsg, " + flag; }
 
     /** What a message carries without the flag is not told. */
     private static void tellTheTarget(Trial t) {

@@ -28,8 +28,7 @@ final class MemoryTrials {
     private static final Access[] BOTH = {Access.WRITE, Access.REMOTE_WRITE};
     private static final long KEY = 0x7654_3210L;
 
-    private MemoryTrials() {
-    }
+    private MemoryTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_mr_reg", CallTrial.of(MemoryTrials::register));
@@ -72,9 +71,7 @@ final class MemoryTrials {
 
     private static void registerSegments(Trial t, int count) {
         long limit = t.pair.domain.info().domain().memoryRegionIovLimit();
-        if (count > limit) {
-            throw new UnsupportedOperationException("a region has at most " + limit + " segments");
-        }
+        if (count > limit) { throw new UnsupportedOperationException("a region has at most " + limit + " segments"); }
         try (Arena arena = Arena.ofShared()) {
             List<MemorySegment> segments = Stream.generate(() -> arena.allocate(LENGTH)).limit(count).toList();
             try (MemoryRegion from = t.pair.domain.register(segments, Access.WRITE)) {

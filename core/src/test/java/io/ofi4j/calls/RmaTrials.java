@@ -10,8 +10,7 @@ import java.util.Map;
 final class RmaTrials {
     private static final long DATA = 0x11223344;
 
-    private RmaTrials() {
-    }
+    private RmaTrials() {}
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_write", CallTrial.of(t -> {

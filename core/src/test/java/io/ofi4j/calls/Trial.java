@@ -46,9 +46,7 @@ public final class Trial implements AutoCloseable {
         there.segment().fill((byte) 2);
     }
 
-    public Rma rma() {
-        return pair.rma();
-    }
+    public Rma rma() { return pair.rma(); }
 
     /** The vector of the endpoints' peers. */
     public AddressVector vector() {
@@ -75,9 +73,7 @@ public final class Trial implements AutoCloseable {
     }
 
     /** Writes, with an operation that has no flags of its own. */
-    public void write() {
-        writeTo(pair.far);
-    }
+    public void write() { writeTo(pair.far); }
 
     /** Writes from another region and to another one. */
     public void write(MemoryRegion from, MemoryRegion to) {
@@ -108,14 +104,10 @@ public final class Trial implements AutoCloseable {
     }
 
     /** Waits until what is here has come there. */
-    public void awaitWritten() {
-        awaitByte(there, (byte) 1);
-    }
+    public void awaitWritten() { awaitByte(there, (byte) 1); }
 
     /** Waits until what is there has come here. */
-    public void awaitRead() {
-        awaitByte(here, (byte) 2);
-    }
+    public void awaitRead() { awaitByte(here, (byte) 2); }
 
     /** Waits until a region is full of a value. */
     public void awaitByte(MemoryRegion region, byte expected) {
@@ -146,9 +138,7 @@ public final class Trial implements AutoCloseable {
     private void poll() {
         pair.pollNear();
         pair.farQueue.poll((token, flags, length, data) -> {
-            if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
-                remoteData.add(data);
-            }
+            if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) { remoteData.add(data); }
         }, LENGTH);
     }
 

@@ -116,8 +116,7 @@ final class UpstreamFailures {
             new Failure(AUTO, "tcp MSG", ALL_VERSIONS, NOT_AUTOMATIC),
             new Failure(AUTO, "net MSG", OLD, NOT_AUTOMATIC));
 
-    private UpstreamFailures() {
-    }
+    private UpstreamFailures() {}
 
     private static Failure like(String reason, Symptom symptom, String says) {
         return new Failure("", "", List.of(), reason, symptom, says);

@@ -35,9 +35,7 @@ final class AccessTarget {
 
         static final int SIZE = 4096;
 
-        long offset() {
-            return ordinal() * (long) SIZE;
-        }
+        long offset() { return ordinal() * (long) SIZE; }
 
         private Access[] access() {
             return switch (this) {
@@ -48,16 +46,14 @@ final class AccessTarget {
         }
     }
 
-    private AccessTarget() {
-    }
+    private AccessTarget() {}
 
     /**
      * Loads libfabric. When a peer goes away, ofi_rxm over verbs may post a receive anew to the connection that it has just freed, which
      * ends the process, upstream; receives that connections share are not theirs. They are not the default, for with libfabric
      * 1.17 they lose completion data.
      */
-    static void load(String provider) {
-    }
+    static void load(String provider) {}
 
     /** Arguments: the provider and the file. */
     public static void main(String[] arguments) throws IOException {

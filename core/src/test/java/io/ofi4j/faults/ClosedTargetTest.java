@@ -71,8 +71,7 @@ class ClosedTargetTest {
         private static final int PIECES = 64;
         private static final byte NO_KIND_OF_MEMORY = 0x5a;
 
-        private ReusesMemory() {
-        }
+        private ReusesMemory() {}
 
         public static void main(String[] arguments) throws Throwable {
             for (int time = 0; time < TIMES; time++) {
@@ -107,8 +106,7 @@ class ClosedTargetTest {
     }
 
     static final class ClosesMany {
-        private ClosesMany() {
-        }
+        private ClosesMany() {}
 
         public static void main(String[] arguments) throws IOException {
             try (Pair pair = new Pair("shm")) {
@@ -132,8 +130,7 @@ class ClosedTargetTest {
         private static final Duration PATIENCE = Duration.ofMillis(200);
         private static final Random RANDOM = TestSeed.random("ClosedTargetTest");
 
-        private ClosesTargets() {
-        }
+        private ClosesTargets() {}
 
         public static void main(String[] arguments) {
             int under = 0;

@@ -63,15 +63,13 @@ class ClosedUnderReadTest {
         private static final int SIZE = 64 << 20;
         private static final int MOST_POLLS = 2;
 
-        private record Target(EndpointAddress address, RemoteRegion region) {
-        }
+        private record Target(EndpointAddress address, RemoteRegion region) {}
 
         private static final SynchronousQueue<Target> TARGET = new SynchronousQueue<>();
         /** How often the other end still polls. */
         private static final SynchronousQueue<Integer> POLLS = new SynchronousQueue<>();
 
-        private ClosesWhileTheAnswerStops() {
-        }
+        private ClosesWhileTheAnswerStops() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             for (int polls = 1; polls <= MOST_POLLS; polls++) {
@@ -129,8 +127,7 @@ class ClosedUnderReadTest {
         private static final int TIMES = 24;
         private static final int MOST_POLLS = 12;
 
-        private ClosesWhileItReads() {
-        }
+        private ClosesWhileItReads() {}
 
         public static void main(String[] arguments) {
             for (int time = 0; time < TIMES; time++) {
@@ -142,9 +139,7 @@ class ClosedUnderReadTest {
                     pair.rma().read(here, 0, SIZE, pair.far, there.remote(), 0, 2);
                     for (int poll = 0; poll < time % MOST_POLLS; poll++) {
                         pair.farQueue.progress();
-                        if (poll % 2 == 1) {
-                            pair.pollNear();
-                        }
+                        if (poll % 2 == 1) { pair.pollNear(); }
                     }
                     if (List.of(arguments).contains(REMOVE)) {
                         pair.vector.remove(pair.far);
@@ -165,8 +160,7 @@ class ClosedUnderReadTest {
         private static final int SIZE = 4 << 20;
         private static final int TIMES = 8;
 
-        private ClosesWhileItsQueueIsFull() {
-        }
+        private ClosesWhileItsQueueIsFull() {}
 
         public static void main(String[] arguments) {
             for (int time = 0; time < TIMES; time++) {

@@ -43,9 +43,7 @@ class DescriptorFaultTest {
         private final String provider;
         private final Set<DescriptorSteps.Step> refused = EnumSet.noneOf(DescriptorSteps.Step.class);
 
-        private Starved(String provider) {
-            this.provider = provider;
-        }
+        private Starved(String provider) { this.provider = provider; }
 
         public static void main(String[] arguments) throws IOException {
             loadClasses();
@@ -57,9 +55,7 @@ class DescriptorFaultTest {
             int left = 0;
             while (!worksWith(left)) {
                 work();
-                if (++left == MOST) {
-                    throw new AssertionError("it never works");
-                }
+                if (++left == MOST) { throw new AssertionError("it never works"); }
             }
             System.out.println(
                     "faults " + provider + ": refused with 0 to " + (left - 1) + " descriptors, at " + refused);

@@ -58,13 +58,9 @@ final class DescriptorSteps implements AutoCloseable {
 
         final boolean waits;
 
-        Step() {
-            this(false);
-        }
+        Step() { this(false); }
 
-        Step(boolean waits) {
-            this.waits = waits;
-        }
+        Step(boolean waits) { this.waits = waits; }
     }
 
     /** How long to wait for somebody who may get no descriptor, before looking whether there are any. */
@@ -86,14 +82,10 @@ final class DescriptorSteps implements AutoCloseable {
 
     private final CompletionHandler handler = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) {
-            completed = true;
-        }
+        public void onCompletion(long token, long flags, long length, long data) { completed = true; }
 
         @Override
-        public void onError(CompletionError error) {
-            throw error.toException();
-        }
+        public void onError(CompletionError error) { throw error.toException(); }
     };
 
     DescriptorSteps(String provider) {
@@ -106,18 +98,14 @@ final class DescriptorSteps implements AutoCloseable {
 
     /** Where a provider must have been refused, at least. */
     static Set<Step> needy(String provider) {
-        if (provider.equals("shm") || provider.contains("ofi_rxd")) {
-            return EnumSet.noneOf(Step.class);
-        }
+        if (provider.equals("shm") || provider.contains("ofi_rxd")) { return EnumSet.noneOf(Step.class); }
         return provider.startsWith("MSG ")
                 ? EnumSet.of(Step.QUEUE, Step.PASSIVE_ENDPOINT, Step.ENDPOINT, Step.REQUEST)
                 : EnumSet.of(Step.QUEUE, Step.WRITE);
     }
 
     /** {@return the last that was begun} */
-    Step step() {
-        return step;
-    }
+    Step step() { return step; }
 
     void run() {
         begin(Step.FABRIC);
@@ -210,16 +198,12 @@ final class DescriptorSteps implements AutoCloseable {
                 return;
             } catch (FabricException e) {
                 boolean ended = System.nanoTime() - start > Pair.DEADLINE.toNanos();
-                if (e.errno() != ETIMEDOUT || ended || e.getMessage().contains("ulimit -n")) {
-                    throw e;
-                }
+                if (e.errno() != ETIMEDOUT || ended || e.getMessage().contains("ulimit -n")) { throw e; }
             }
         }
     }
 
-    private void begin(Step next) {
-        step = next;
-    }
+    private void begin(Step next) { step = next; }
 
     private <T extends AutoCloseable> T opened(T one) {
         if (one instanceof Endpoint opened) {

@@ -17,9 +17,7 @@ public final class Elsewhere {
         });
     }
 
-    public static Elsewhere start(Runnable code) {
-        return new Elsewhere(code);
-    }
+    public static Elsewhere start(Runnable code) { return new Elsewhere(code); }
 
     /** Waits for its end: what it has thrown, or null. */
     public Throwable await() {
@@ -28,9 +26,7 @@ public final class Elsewhere {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        if (thread.isAlive()) {
-            throw new AssertionError(thread + " does not end");
-        }
+        if (thread.isAlive()) { throw new AssertionError(thread + " does not end"); }
         return thrown;
     }
 }

@@ -38,13 +38,9 @@ public final class FaultLink implements AutoCloseable {
         endpoint.postTimeout(Patience.seconds(10));
     }
 
-    public Rma rma() {
-        return endpoint.rma();
-    }
+    public Rma rma() { return endpoint.rma(); }
 
-    public Peer peer() {
-        return peer;
-    }
+    public Peer peer() { return peer; }
 
     /** {@return true} */
     public boolean polled(CompletionHandler handler) {
@@ -55,12 +51,8 @@ public final class FaultLink implements AutoCloseable {
     @Override
     public void close() {
         endpoint.close();
-        if (vector != null) {
-            vector.close();
-        }
-        if (events != null) {
-            events.close();
-        }
+        if (vector != null) { vector.close(); }
+        if (events != null) { events.close(); }
         queue.close();
     }
 }

@@ -33,9 +33,7 @@ public final class FaultPeer implements AutoCloseable {
     private final Path memory;
     private final String[] ready;
 
-    public FaultPeer(String provider, String service) {
-        this(List.of(), provider, service, FaultTarget.ANY);
-    }
+    public FaultPeer(String provider, String service) { this(List.of(), provider, service, FaultTarget.ANY); }
 
     public FaultPeer(List<String> prefix, String provider, String service, String node) {
         this(prefix, FaultTarget.class, provider, service, node);
@@ -57,9 +55,7 @@ public final class FaultPeer implements AutoCloseable {
         return new FaultPeer(ELSEWHERE, AccessTarget.class, provider);
     }
 
-    public RemoteRegion region(int index) {
-        return RemoteRegion.decode(HexFormat.of().parseHex(ready[1 + index]));
-    }
+    public RemoteRegion region(int index) { return RemoteRegion.decode(HexFormat.of().parseHex(ready[1 + index])); }
 
     /** Changes its memory. */
     public void put(long offset, long value) {
@@ -99,17 +95,11 @@ public final class FaultPeer implements AutoCloseable {
         run(List.of("sh", "-c", "kill -" + name + " " + running.process().pid())); // a shell has its own
     }
 
-    public long pid() {
-        return running.process().pid();
-    }
+    public long pid() { return running.process().pid(); }
 
-    public boolean isAlive() {
-        return running.process().isAlive();
-    }
+    public boolean isAlive() { return running.process().isAlive(); }
 
-    public String output() {
-        return running.output();
-    }
+    public String output() { return running.output(); }
 
     /** What stands at a place of its memory, in this machine's byte order. */
     public long value(long offset) {
@@ -133,9 +123,7 @@ public final class FaultPeer implements AutoCloseable {
     public static String run(List<String> command) {
         List<String> output = new ArrayList<>();
         int exit = exit(command, output);
-        if (exit != 0) {
-            throw new AssertionError(command + " failed with " + exit + ": " + output);
-        }
+        if (exit != 0) { throw new AssertionError(command + " failed with " + exit + ": " + output); }
         return output.getFirst();
     }
 

@@ -47,8 +47,7 @@ public final class FaultTarget {
         }
     };
 
-    private FaultTarget() {
-    }
+    private FaultTarget() {}
 
     /** Arguments: the provider, the file, and the port or name to be found at, and the address, or {@link #ANY} for each. */
     public static void main(String[] arguments) throws IOException {
@@ -82,9 +81,7 @@ public final class FaultTarget {
 
     public static FabricHints hints(String provider, String node, String service) {
         FabricHints hints = TestProviders.hints(provider);
-        if (provider.equals("shm")) {
-            return service.equals(ANY) ? hints : hints.source(service, null);
-        }
+        if (provider.equals("shm")) { return service.equals(ANY) ? hints : hints.source(service, null); }
         return hints.source(node.equals(ANY) ? "127.0.0.1" : node, service.equals(ANY) ? null : service);
     }
 

@@ -39,21 +39,15 @@ class FaultTest {
 
     @ParameterizedTest
     @MethodSource("transfersButShm")
-    void aPeerThatIsKilledAtARandomMoment(String provider) {
-        survives(Kills.class, provider);
-    }
+    void aPeerThatIsKilledAtARandomMoment(String provider) { survives(Kills.class, provider); }
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
-    void aPeerThatIsStoppedAndContinued(String provider) {
-        survives(Stops.class, provider);
-    }
+    void aPeerThatIsStoppedAndContinued(String provider) { survives(Stops.class, provider); }
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
-    void aPeerThatIsKilledWhileConnectionsAreMade(String provider) {
-        survives(KillsWhileConnecting.class, provider);
-    }
+    void aPeerThatIsKilledWhileConnectionsAreMade(String provider) { survives(KillsWhileConnecting.class, provider); }
 
     /** What the forked ones have in common. */
     private abstract static class Driver {
@@ -94,9 +88,7 @@ class FaultTest {
 
         /** What another thread did last. */
         static long requireDone(long at) {
-            if (at == 0) {
-                throw new AssertionError("the fault was not injected");
-            }
+            if (at == 0) { throw new AssertionError("the fault was not injected"); }
             return at;
         }
 
@@ -114,13 +106,9 @@ class FaultTest {
     static final class Kills extends Driver {
         private static final Duration PATIENCE = Duration.ofMillis(500);
 
-        private Kills(String provider) {
-            super(provider);
-        }
+        private Kills(String provider) { super(provider); }
 
-        public static void main(String[] arguments) {
-            new Kills(arguments[0]).run();
-        }
+        public static void main(String[] arguments) { new Kills(arguments[0]).run(); }
 
         @Override
         void inject() {
@@ -178,13 +166,9 @@ class FaultTest {
         private static final Duration PATIENCE = Duration.ofSeconds(2);
         private static final int LONGEST_NANOS = 150_000_000;
 
-        private KillsWhileConnecting(String provider) {
-            super(provider);
-        }
+        private KillsWhileConnecting(String provider) { super(provider); }
 
-        public static void main(String[] arguments) {
-            new KillsWhileConnecting(arguments[0]).run();
-        }
+        public static void main(String[] arguments) { new KillsWhileConnecting(arguments[0]).run(); }
 
         @Override
         void inject() {
@@ -209,21 +193,15 @@ class FaultTest {
                 work.connect(PATIENCE);
                 work.tryRunUntil(() -> work.completed + work.failed > 0 || !target.isAlive(), PATIENCE);
             } catch (FabricException | IllegalStateException | IllegalArgumentException e) {
-                if (e.getMessage() == null || e.getMessage().isBlank()) {
-                    throw e;
-                }
+                if (e.getMessage() == null || e.getMessage().isBlank()) { throw e; }
             }
         }
     }
 
     static final class Stops extends Driver {
-        private Stops(String provider) {
-            super(provider);
-        }
+        private Stops(String provider) { super(provider); }
 
-        public static void main(String[] arguments) {
-            new Stops(arguments[0]).run();
-        }
+        public static void main(String[] arguments) { new Stops(arguments[0]).run(); }
 
         @Override
         void inject() {

@@ -44,9 +44,7 @@ final class FaultWork implements AutoCloseable {
     static final class Stalled extends AssertionError {
         private static final long serialVersionUID = 1;
 
-        Stalled(String what) {
-            super(what);
-        }
+        Stalled(String what) { super(what); }
     }
 
     /**
@@ -61,9 +59,7 @@ final class FaultWork implements AutoCloseable {
                 action.run();
                 return stalls;
             } catch (Stalled e) {
-                if (!provider.contains("ofi_rxd") || stalls == MOST_STALLS) {
-                    throw e;
-                }
+                if (!provider.contains("ofi_rxd") || stalls == MOST_STALLS) { throw e; }
             }
         }
     }
@@ -98,9 +94,7 @@ final class FaultWork implements AutoCloseable {
 
         @Override
         public void onError(CompletionError error) {
-            if (error.token() != NO_TOKEN || !hasErrorsOfNoOperation) {
-                comesBack(error.token());
-            }
+            if (error.token() != NO_TOKEN || !hasErrorsOfNoOperation) { comesBack(error.token()); }
             failed++;
             lastError = error;
         }
@@ -210,28 +204,20 @@ final class FaultWork implements AutoCloseable {
     /** Those that have come back, more than before: who waits with a deadline is told of operations, not of how fast they are. */
     private int requireMore(int before, Duration deadline) {
         int now = completed + failed;
-        if (now == before) {
-            throw new Stalled(this + ": nothing came back in " + deadline);
-        }
+        if (now == before) { throw new Stalled(this + ": nothing came back in " + deadline); }
         return now;
     }
 
     boolean tryRunUntil(BooleanSupplier condition, Duration deadline) {
         return Waiting.YIELD.tryUntil(() -> {
-            if (condition.getAsBoolean()) {
-                return true;
-            }
-            if (!tryPost()) {
-                Thread.yield();
-            }
+            if (condition.getAsBoolean()) { return true; }
+            if (!tryPost()) { Thread.yield(); }
             poll();
             return false;
         }, deadline);
     }
 
-    void poll() {
-        queue.poll(handler, 64);
-    }
+    void poll() { queue.poll(handler, 64); }
 
     /** Waits, without posting, until everything has come back. */
     boolean tryDrain(Duration deadline) {
@@ -257,16 +243,12 @@ final class FaultWork implements AutoCloseable {
         for (int before = -1; !tryDrain(DEADLINE); before = requireMore(before, DEADLINE)) {
             continue;
         }
-        if (failed > 0) {
-            throw new AssertionError("not everything came back well: " + this);
-        }
+        if (failed > 0) { throw new AssertionError("not everything came back well: " + this); }
     }
 
     boolean sawValues() {
         for (long value : seen) {
-            if (value > 0) {
-                return true;
-            }
+            if (value > 0) { return true; }
         }
         return false;
     }
@@ -283,12 +265,8 @@ final class FaultWork implements AutoCloseable {
             throw new AssertionError(
                     "never came back: " + outstanding + ", " + queue.operationsInFlight() + " in flight");
         }
-        if (vector != null) {
-            vector.close();
-        }
-        if (events != null) {
-            events.close();
-        }
+        if (vector != null) { vector.close(); }
+        if (events != null) { events.close(); }
         local.close();
         queue.close();
     }

@@ -90,8 +90,7 @@ public class JvmSurvivalTest {
     static final class NullChecks {
         private int value = 1;
 
-        private NullChecks() {
-        }
+        private NullChecks() {}
 
         public static void main(String[] arguments) {
             Libfabric.load();
@@ -99,9 +98,7 @@ public class JvmSurvivalTest {
             System.out.println("after loading: " + caught(100_000));
             try (Pair pair = new Pair("shm")) {
                 Path file = file(pair.endpoint);
-                if (!Files.exists(file)) {
-                    throw new AssertionError("no file " + file);
-                }
+                if (!Files.exists(file)) { throw new AssertionError("no file " + file); }
                 System.out.println("with an shm endpoint: " + caught(100_000));
                 System.out.println("endpoint file still there: " + Files.exists(file));
             }
@@ -124,15 +121,12 @@ public class JvmSurvivalTest {
             return sum > 0 ? caught : -1;
         }
 
-        private static int valueOf(NullChecks object) {
-            return object.value;
-        }
+        private static int valueOf(NullChecks object) { return object.value; }
     }
 
     /** Has an shm endpoint open and waits. */
     static final class WaitsForSignal {
-        private WaitsForSignal() {
-        }
+        private WaitsForSignal() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("the hook has run")));
@@ -145,8 +139,7 @@ public class JvmSurvivalTest {
 
     /** Ends with endpoints open. */
     static final class ForgetsToClose {
-        private ForgetsToClose() {
-        }
+        private ForgetsToClose() {}
 
         public static void main(String[] arguments) {
             Pair pair = new Pair("shm");
@@ -156,8 +149,7 @@ public class JvmSurvivalTest {
 
     /** Compares the handlers of every signal, as the kernel reports them, before and after. */
     static final class SignalHandlers {
-        private SignalHandlers() {
-        }
+        private SignalHandlers() {}
 
         public static void main(String[] arguments) {
             List<String> before = io.ofi4j.internal.os.SignalState.handlers();

@@ -26,9 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class NetworkFaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 
-    static Stream<String> networked() {
-        return TestProviders.transfers().filter(provider -> !provider.equals("shm"));
-    }
+    static Stream<String> networked() { return TestProviders.transfers().filter(provider -> !provider.equals("shm")); }
 
     @ParameterizedTest
     @MethodSource("networked")
@@ -65,13 +63,9 @@ class NetworkFaultTest {
             this.end = end;
         }
 
-        void begin(String namespace) {
-            execute(namespace, begin);
-        }
+        void begin(String namespace) { execute(namespace, begin); }
 
-        void end(String namespace) {
-            execute(namespace, end);
-        }
+        void end(String namespace) { execute(namespace, end); }
 
         private static void execute(String namespace, String commands) {
             for (String command : commands.split("; (?=nft)|;$")) {
@@ -99,9 +93,7 @@ class NetworkFaultTest {
             this.farNetwork = farNetwork;
         }
 
-        public static void main(String[] arguments) {
-            new Fails(arguments[0], arguments[1]).run();
-        }
+        public static void main(String[] arguments) { new Fails(arguments[0], arguments[1]).run(); }
 
         private void run() {
             FabricInfo info = TestProviders.info(FaultTarget.hints(provider, TwoNetworks.NEAR, FaultTarget.ANY));

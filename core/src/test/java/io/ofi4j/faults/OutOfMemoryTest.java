@@ -53,8 +53,7 @@ class OutOfMemoryTest {
         private int errors;
         private int exhausted;
 
-        private ExhaustsItsHeap() {
-        }
+        private ExhaustsItsHeap() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair(arguments[0]);
@@ -94,19 +93,13 @@ class OutOfMemoryTest {
             return new CompletionHandler() {
                 @Override
                 public void onCompletion(long token, long flags, long length, long data) {
-                    if (back.get((int) token)) {
-                        errors++;
-                    }
+                    if (back.get((int) token)) { errors++; }
                     back.set((int) token);
-                    if (token % EACH == 0) {
-                        exhaust();
-                    }
+                    if (token % EACH == 0) { exhaust(); }
                 }
 
                 @Override
-                public void onError(CompletionError error) {
-                    errors++;
-                }
+                public void onError(CompletionError error) { errors++; }
             };
         }
 
@@ -127,8 +120,7 @@ class OutOfMemoryTest {
         private static final int RXD_LENGTH = 1000;
         private static final int ENOMEM = 12;
 
-        private ExhaustsNativeMemory() {
-        }
+        private ExhaustsNativeMemory() {}
 
         public static void main(String[] arguments) {
             int length = arguments[0].contains("ofi_rxd") ? RXD_LENGTH : LENGTH;
@@ -167,9 +159,7 @@ class OutOfMemoryTest {
                 case FabricException e -> e.errno() == ENOMEM && e.getMessage().contains("ulimit");
                 default -> refusal.getMessage() != null && refusal.getMessage().contains("'ulimit -v'");
             };
-            if (!isNamed) {
-                throw new AssertionError("another cause, or no remedy", refusal);
-            }
+            if (!isNamed) { throw new AssertionError("another cause, or no remedy", refusal); }
         }
 
         private static void transfer(Pair pair, MemoryRegion source, MemoryRegion target, int content) {

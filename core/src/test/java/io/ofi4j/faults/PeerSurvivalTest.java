@@ -37,15 +37,11 @@ class PeerSurvivalTest {
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
-    void injectingToAPeerThatHasGone(String provider) {
-        survives(InjectsToAPeerThatHasGone.class, provider);
-    }
+    void injectingToAPeerThatHasGone(String provider) { survives(InjectsToAPeerThatHasGone.class, provider); }
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
-    void closingAnEndpointThatSomebodyConnectsTo(String provider) {
-        survives(ClosesWhileConnecting.class, provider);
-    }
+    void closingAnEndpointThatSomebodyConnectsTo(String provider) { survives(ClosesWhileConnecting.class, provider); }
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
@@ -66,9 +62,7 @@ class PeerSurvivalTest {
     }
 
     @Test
-    void closingShmEndpointsThatAreKnownWithoutBeingInserted() {
-        survives(ClosesStrangers.class, "shm");
-    }
+    void closingShmEndpointsThatAreKnownWithoutBeingInserted() { survives(ClosesStrangers.class, "shm"); }
 
     @Test
     void anAddressOfAnotherFamilyIsRefused() {
@@ -86,8 +80,7 @@ class PeerSurvivalTest {
     }
 
     static final class InjectsToAPeerThatHasGone {
-        private InjectsToAPeerThatHasGone() {
-        }
+        private InjectsToAPeerThatHasGone() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair(arguments[0]);
@@ -108,9 +101,7 @@ class PeerSurvivalTest {
                 } catch (IllegalStateException | FabricException e) {
                     // refused: as good as lost
                 }
-                if (injected % 8 == 0) {
-                    pair.queue.poll(new NothingCompletes(), 8);
-                }
+                if (injected % 8 == 0) { pair.queue.poll(new NothingCompletes(), 8); }
             }
         }
     }
@@ -124,16 +115,13 @@ class PeerSurvivalTest {
 
         @Override
         public void onError(CompletionError error) {
-            if (error.token() != NO_TOKEN) {
-                throw new AssertionError(error);
-            }
+            if (error.token() != NO_TOKEN) { throw new AssertionError(error); }
         }
     }
 
     /** At the first write a connection is begun. */
     static final class ClosesWhileConnecting {
-        private ClosesWhileConnecting() {
-        }
+        private ClosesWhileConnecting() {}
 
         public static void main(String[] arguments) {
             for (int polls = 0; polls < 8; polls++) {
@@ -160,8 +148,7 @@ class PeerSurvivalTest {
         private static final int TIMES = 5;
         private static final int POLLS = 1000;
 
-        private HalfReceived() {
-        }
+        private HalfReceived() {}
 
         static void end(String provider, Function<Pair, Endpoint> closed) {
             for (int times = 0; times < TIMES; times++) {
@@ -185,27 +172,20 @@ class PeerSurvivalTest {
     }
 
     static final class ClosesTheTargetOfAHalfReceivedWrite {
-        private ClosesTheTargetOfAHalfReceivedWrite() {
-        }
+        private ClosesTheTargetOfAHalfReceivedWrite() {}
 
-        public static void main(String[] arguments) {
-            HalfReceived.end(arguments[0], pair -> pair.farEndpoint);
-        }
+        public static void main(String[] arguments) { HalfReceived.end(arguments[0], pair -> pair.farEndpoint); }
     }
 
     static final class ClosesTheWriterOfAHalfReceivedWrite {
-        private ClosesTheWriterOfAHalfReceivedWrite() {
-        }
+        private ClosesTheWriterOfAHalfReceivedWrite() {}
 
-        public static void main(String[] arguments) {
-            HalfReceived.end(arguments[0], pair -> pair.endpoint);
-        }
+        public static void main(String[] arguments) { HalfReceived.end(arguments[0], pair -> pair.endpoint); }
     }
 
     /** One thread opens and closes endpoints, the other polls the queue that they share. */
     static final class ClosesWhilePolled {
-        private ClosesWhilePolled() {
-        }
+        private ClosesWhilePolled() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             AtomicBoolean done = new AtomicBoolean();
@@ -229,8 +209,7 @@ class PeerSurvivalTest {
      * endpoint to them; that one takes the place of one of both in memory, so that it takes two.
      */
     static final class ClosesStrangers {
-        private ClosesStrangers() {
-        }
+        private ClosesStrangers() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair(arguments[0]);

@@ -69,25 +69,17 @@ class RemoteAccessTest {
 
         /** A regular expression of what {@link Forges} prints. */
         private String expected(String provider) {
-            if (name().endsWith("WITH_THE_KEY") || provider.equals("shm")) {
-                return "let through, completed";
-            }
-            if (provider.endsWith("sockets")) {
-                return "kept out, error 13";
-            }
+            if (name().endsWith("WITH_THE_KEY") || provider.equals("shm")) { return "let through, completed"; }
+            if (provider.endsWith("sockets")) { return "kept out, error 13"; }
             if (provider.contains("ofi_rxd")) {
                 return writes ? "kept out, (completed|silent)" : "kept out, silent"; // as the refusal comes late or early
             }
             return writes ? "kept out, (completed|error \\d+)" : "kept out, error \\d+"; // the connection ends
         }
 
-        private boolean mayBeSilent(String provider) {
-            return expected(provider).contains("silent");
-        }
+        private boolean mayBeSilent(String provider) { return expected(provider).contains("silent"); }
 
-        private long offset() {
-            return page == Page.NEVER ? Page.SIZE : 0;
-        }
+        private long offset() { return page == Page.NEVER ? Page.SIZE : 0; }
     }
 
     @ParameterizedTest
@@ -112,22 +104,15 @@ class RemoteAccessTest {
         private int completed;
         private final CompletionHandler handler = new CompletionHandler() {
             @Override
-            public void onCompletion(long token, long flags, long length, long data) {
-                completed++;
-            }
+            public void onCompletion(long token, long flags, long length, long data) { completed++; }
 
             @Override
-            public void onError(CompletionError error) {
-                errors.add(error);
-            }
+            public void onError(CompletionError error) { errors.add(error); }
         };
 
-        private Forges() {
-        }
+        private Forges() {}
 
-        public static void main(String[] arguments) {
-            new Forges().run(arguments[0]);
-        }
+        public static void main(String[] arguments) { new Forges().run(arguments[0]); }
 
         private void run(String provider) {
             AccessTarget.load(provider);
@@ -148,9 +133,7 @@ class RemoteAccessTest {
         }
 
         private static void requireAlive(FaultPeer target) {
-            if (!target.isAlive()) {
-                throw new AssertionError("the target has died: " + target.output());
-            }
+            if (!target.isAlive()) { throw new AssertionError("the target has died: " + target.output()); }
         }
 
         private String outcome(Fabric fabric, Domain domain, FaultPeer target, Attempt attempt) {
@@ -164,9 +147,7 @@ class RemoteAccessTest {
             boolean mayBeSilent = attempt.mayBeSilent(domain.info().provider());
             boolean answered = Waiting.YIELD.tryUntil(() -> link.polled(handler) && completed + errors.size() > 0,
                     mayBeSilent ? PATIENCE : FaultWork.DEADLINE);
-            if (!answered && !mayBeSilent) {
-                throw new FaultWork.Stalled(attempt + " was not answered");
-            }
+            if (!answered && !mayBeSilent) { throw new FaultWork.Stalled(attempt + " was not answered"); }
             String outcome = (came(attempt, domain.info().provider(), target, local) ? "let through, " : "kept out, ")
                     + told();
             if (!mayBeSilent) { // else closing takes ofi_rxd seconds
@@ -195,9 +176,7 @@ class RemoteAccessTest {
         }
 
         private String told() {
-            if (errors.isEmpty()) {
-                return completed > 0 ? "completed" : "silent";
-            }
+            if (errors.isEmpty()) { return completed > 0 ? "completed" : "silent"; }
             return "error " + errors.getFirst().errno();
         }
     }

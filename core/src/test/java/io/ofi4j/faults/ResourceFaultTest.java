@@ -78,8 +78,7 @@ class ResourceFaultTest {
         /** One of more packets may be late for other reasons. */
         private static final int RXD_LENGTH = 1000;
 
-        private TransfersWithChildren() {
-        }
+        private TransfersWithChildren() {}
 
         public static void main(String[] arguments) {
             int length = arguments[0].contains("ofi_rxd") ? RXD_LENGTH : LENGTH;
@@ -97,9 +96,7 @@ class ResourceFaultTest {
                 while (parent.isAlive() || transfers == 0) {
                     transfer(pair, source, target, ++transfers);
                 }
-                if (children.get() != CHILDREN) {
-                    throw new AssertionError(children + " children");
-                }
+                if (children.get() != CHILDREN) { throw new AssertionError(children + " children"); }
             }
         }
 
@@ -129,8 +126,7 @@ class ResourceFaultTest {
     static final class FillsSharedMemory {
         private static final int ENOSPC = 28;
 
-        private FillsSharedMemory() {
-        }
+        private FillsSharedMemory() {}
 
         public static void main(String[] arguments) throws IOException {
             Path filler = Path.of("/dev/shm/filler");
@@ -150,9 +146,7 @@ class ResourceFaultTest {
             try {
                 late.enable();
             } catch (FabricException e) {
-                if (e.errno() == ENOSPC && e.getMessage().contains("/dev/shm")) {
-                    return;
-                }
+                if (e.errno() == ENOSPC && e.getMessage().contains("/dev/shm")) { return; }
                 throw e;
             }
             throw new AssertionError("there was room");

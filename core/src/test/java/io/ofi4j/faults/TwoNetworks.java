@@ -43,17 +43,11 @@ final class TwoNetworks implements AutoCloseable {
         FaultPeer.run(command);
     }
 
-    List<String> inNear() {
-        return List.of("ip", "netns", "exec", near);
-    }
+    List<String> inNear() { return List.of("ip", "netns", "exec", near); }
 
-    List<String> inFar() {
-        return List.of("ip", "netns", "exec", far);
-    }
+    List<String> inFar() { return List.of("ip", "netns", "exec", far); }
 
-    String far() {
-        return far;
-    }
+    String far() { return far; }
 
     @Override
     public void close() {

@@ -38,13 +38,9 @@ record Misuse(String name, Class<? extends Throwable> expected, String words, Co
                         + "', and ended in " + (thrown == null ? "nothing" : thrown.toString()), thrown);
             }
         }
-        if (Thread.interrupted()) {
-            throw new AssertionError(name + " left an interrupt");
-        }
+        if (Thread.interrupted()) { throw new AssertionError(name + " left an interrupt"); }
     }
 
     @Override
-    public String toString() {
-        return name;
-    }
+    public String toString() { return name; }
 }

@@ -14,8 +14,7 @@ import java.util.stream.Stream;
 final class MisuseInHandlers {
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;
 
-    private MisuseInHandlers() {
-    }
+    private MisuseInHandlers() {}
 
     private static Misuse handled(String name, Class<? extends Throwable> expected, String words,
             Consumer<MisuseStage> inside) {
@@ -28,16 +27,12 @@ final class MisuseInHandlers {
     }
 
     /** That what was done worked. */
-    private static void worked() {
-        throw new Worked();
-    }
+    private static void worked() { throw new Worked(); }
 
     private static final class Worked extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        Worked() {
-            super("worked");
-        }
+        Worked() { super("worked"); }
     }
 
     static Stream<Misuse> cases() {

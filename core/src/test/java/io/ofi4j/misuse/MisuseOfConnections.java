@@ -24,12 +24,9 @@ final class MisuseOfConnections {
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;
     private static final Duration SHORT = Duration.ofMillis(10);
 
-    private MisuseOfConnections() {
-    }
+    private MisuseOfConnections() {}
 
-    static Stream<Misuse> cases() {
-        return Stream.concat(connections(), queues());
-    }
+    static Stream<Misuse> cases() { return Stream.concat(connections(), queues()); }
 
     private static Misuse connected(String name, Class<? extends Throwable> expected, String words,
             Consumer<Connected> call) {
@@ -37,13 +34,9 @@ final class MisuseOfConnections {
     }
 
     private record Connected(MisuseStage s, Pair pair) {
-        PassiveEndpoint passive() {
-            return s.opened(pair.fabric.openPassiveEndpoint(pair.fabric.info()));
-        }
+        PassiveEndpoint passive() { return s.opened(pair.fabric.openPassiveEndpoint(pair.fabric.info())); }
 
-        Endpoint fresh() {
-            return s.opened(pair.domain.openEndpoint()).bind(pair.events).bind(pair.queue);
-        }
+        Endpoint fresh() { return s.opened(pair.domain.openEndpoint()).bind(pair.events).bind(pair.queue); }
 
         ConnectionRequest request() {
             fresh().enable().connection().connect(pair.passive.address());

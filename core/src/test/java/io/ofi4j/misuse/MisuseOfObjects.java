@@ -38,8 +38,7 @@ final class MisuseOfObjects {
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;
     private static final Duration SHORT = Duration.ofMillis(10);
 
-    private MisuseOfObjects() {
-    }
+    private MisuseOfObjects() {}
 
     static Stream<Misuse> cases() {
         return Stream.of(closedObjects(), parents(), bindings(), memory(), counters()).flatMap(cases -> cases);
@@ -50,33 +49,21 @@ final class MisuseOfObjects {
         return refused(name + " after close", STATE, "closed", s -> call.accept(closed(open.apply(s))));
     }
 
-    private static CompletionQueue queue(MisuseStage s) {
-        return s.pair.domain.openCompletionQueue();
-    }
+    private static CompletionQueue queue(MisuseStage s) { return s.pair.domain.openCompletionQueue(); }
 
-    private static AddressVector vector(MisuseStage s) {
-        return s.pair.domain.openAddressVector();
-    }
+    private static AddressVector vector(MisuseStage s) { return s.pair.domain.openAddressVector(); }
 
     private static Domain domain(MisuseStage s) {
         return s.opened(Libfabric.load().openFabric(s.pair.fabric.info())).openDomain();
     }
 
-    private static Fabric fabric(MisuseStage s) {
-        return Libfabric.load().openFabric(s.pair.fabric.info());
-    }
+    private static Fabric fabric(MisuseStage s) { return Libfabric.load().openFabric(s.pair.fabric.info()); }
 
-    private static Endpoint endpoint(MisuseStage s) {
-        return s.pair.domain.openEndpoint();
-    }
+    private static Endpoint endpoint(MisuseStage s) { return s.pair.domain.openEndpoint(); }
 
-    private static MemoryRegion region(MisuseStage s) {
-        return s.pair.domain.allocate(8, Access.WRITE);
-    }
+    private static MemoryRegion region(MisuseStage s) { return s.pair.domain.allocate(8, Access.WRITE); }
 
-    private static Counter counter(MisuseStage s) {
-        return s.other("sockets").domain.openCounter();
-    }
+    private static Counter counter(MisuseStage s) { return s.other("sockets").domain.openCounter(); }
 
     private static Stream<Misuse> closedObjects() {
         EndpointAddress address = EndpointAddress.of(new byte[16]);
@@ -187,9 +174,7 @@ final class MisuseOfObjects {
     }
 
     @SuppressWarnings("restricted") // what a program may come with that made its segment itself
-    private static MemorySegment atZero() {
-        return MemorySegment.NULL.reinterpret(8);
-    }
+    private static MemorySegment atZero() { return MemorySegment.NULL.reinterpret(8); }
 
     private static Stream<Misuse> memory() {
         MemorySegment memory = Arena.global().allocate(64);

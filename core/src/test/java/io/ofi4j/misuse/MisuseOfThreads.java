@@ -16,8 +16,7 @@ import java.util.stream.Stream;
 
 /** Calls from a thread to which the threading model does not give the object, and interrupted ones. */
 final class MisuseOfThreads {
-    private MisuseOfThreads() {
-    }
+    private MisuseOfThreads() {}
 
     static Stream<Misuse> cases() {
         return Stream.concat(Stream.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION).flatMap(MisuseOfThreads::of),
@@ -26,8 +25,7 @@ final class MisuseOfThreads {
     }
 
     /** What is called elsewhere. */
-    private record Owned(Pair pair, MemoryRegion here, MemoryRegion there, RmaMessage message) {
-    }
+    private record Owned(Pair pair, MemoryRegion here, MemoryRegion there, RmaMessage message) {}
 
     private static Misuse wrong(ThreadingModel model, String name, Consumer<Owned> call) {
         return refused(model + ": " + name + " from another thread", WrongThreadException.class,

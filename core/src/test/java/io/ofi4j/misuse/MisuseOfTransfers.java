@@ -18,8 +18,7 @@ final class MisuseOfTransfers {
     private static final Class<? extends Throwable> STATE = IllegalStateException.class;
     private static final String OUTSIDE = "not inside a region of 4096 bytes";
 
-    private MisuseOfTransfers() {
-    }
+    private MisuseOfTransfers() {}
 
     static Stream<Misuse> cases() {
         return Stream.of(ranges(), rights(), owners(), messages()).flatMap(cases -> cases);
@@ -43,9 +42,7 @@ final class MisuseOfTransfers {
                                         at[0], at[1], 1, s.pair.far, s.target.remote(), at[2], 1))));
     }
 
-    private static String at(long[] at) {
-        return at[1] + " bytes from " + at[0] + " to " + at[2];
-    }
+    private static String at(long[] at) { return at[1] + " bytes from " + at[0] + " to " + at[2]; }
 
     private static Stream<Misuse> rights() {
         RemoteRegion readable = new RemoteRegion(0, MisuseStage.LENGTH, 1, Access.REMOTE_READ.bit());
@@ -105,9 +102,7 @@ final class MisuseOfTransfers {
 
     /** A message of a stage. */
     private record Prepared(MisuseStage s, RmaMessage message) {
-        RmaMessage whole() {
-            return message.peer(s.pair.far).local(s.source, 0, 8).remote(s.target.remote(), 0, 8);
-        }
+        RmaMessage whole() { return message.peer(s.pair.far).local(s.source, 0, 8).remote(s.target.remote(), 0, 8); }
     }
 
     private static Stream<Misuse> messages() {

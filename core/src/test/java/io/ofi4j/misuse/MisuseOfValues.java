@@ -36,8 +36,7 @@ final class MisuseOfValues {
     private static final Class<? extends Throwable> TIME = FabricTimeoutException.class;
     private static final Duration LEAST = Duration.ofSeconds(Long.MIN_VALUE);
 
-    private MisuseOfValues() {
-    }
+    private MisuseOfValues() {}
 
     static Stream<Misuse> cases() {
         return Stream.of(attributes(), limits(), durations(), bytes(), discovery()).flatMap(cases -> cases);
@@ -141,9 +140,7 @@ final class MisuseOfValues {
     private static java.util.function.BooleanSupplier failingAfter(int times) {
         int[] asked = new int[1];
         return () -> {
-            if (++asked[0] > times) {
-                throw new IllegalStateException("no more");
-            }
+            if (++asked[0] > times) { throw new IllegalStateException("no more"); }
             return false;
         };
     }

@@ -52,9 +52,7 @@ final class MisuseStage implements AutoCloseable {
         return object;
     }
 
-    Rma rma() {
-        return pair.rma();
-    }
+    Rma rma() { return pair.rma(); }
 
     /** A write of 8 bytes with a token. */
     void write(long token) {
@@ -62,17 +60,11 @@ final class MisuseStage implements AutoCloseable {
     }
 
     /** Another fabric with everything in it. */
-    Pair other(String provider) {
-        return opened(new Pair(provider));
-    }
+    Pair other(String provider) { return opened(new Pair(provider)); }
 
-    Pair owned(ThreadingModel model) {
-        return opened(new Pair(TestProviders.hints("shm").threading(model)));
-    }
+    Pair owned(ThreadingModel model) { return opened(new Pair(TestProviders.hints("shm").threading(model))); }
 
-    MemoryRegion region(Pair of, Access... access) {
-        return opened(of.domain.allocate(LENGTH, access));
-    }
+    MemoryRegion region(Pair of, Access... access) { return opened(of.domain.allocate(LENGTH, access)); }
 
     /** Makes a call on a thread of its own; what it throws comes here. */
     static void elsewhere(Runnable call) {
@@ -85,9 +77,7 @@ final class MisuseStage implements AutoCloseable {
         try {
             task.get(SECONDS, TimeUnit.SECONDS);
         } catch (java.util.concurrent.ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException cause) {
-                throw cause;
-            }
+            if (e.getCause() instanceof RuntimeException cause) { throw cause; }
             throw new CompletionException(e.getCause());
         } catch (Exception e) {
             throw new AssertionError(e);
@@ -100,9 +90,7 @@ final class MisuseStage implements AutoCloseable {
         try {
             call.run();
         } finally {
-            if (!Thread.interrupted()) {
-                throw new AssertionError("the interrupt status was lost");
-            }
+            if (!Thread.interrupted()) { throw new AssertionError("the interrupt status was lost"); }
         }
     }
 

@@ -15,15 +15,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MisuseTableTest {
     private static final int LEAST = 100;
 
-    static Stream<Misuse> misuses() {
-        return Misuse.all();
-    }
+    static Stream<Misuse> misuses() { return Misuse.all(); }
 
     @ParameterizedTest
     @MethodSource("misuses")
-    void isANamedException(Misuse misuse) {
-        misuse.commit();
-    }
+    void isANamedException(Misuse misuse) { misuse.commit(); }
 
     @Test
     void thereAreManyAndNoneTwice() {
@@ -42,8 +38,7 @@ class MisuseTableTest {
 
     /** Walks the table, and prints each. */
     static final class All {
-        private All() {
-        }
+        private All() {}
 
         public static void main(String[] arguments) {
             int failed = 0;

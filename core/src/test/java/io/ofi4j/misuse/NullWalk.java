@@ -76,8 +76,7 @@ final class NullWalk {
     private final List<Endpoint> opened = new ArrayList<>();
     private int wrong;
 
-    private NullWalk() {
-    }
+    private NullWalk() {}
 
     public static void main(String[] arguments) throws Exception {
         NullWalk walk = new NullWalk();
@@ -154,9 +153,7 @@ final class NullWalk {
     /** Of the exported package, wherever its classes are. */
     private static List<Class<?>> publicTypes() throws Exception {
         Path place = Path.of(Libfabric.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        if (Files.isDirectory(place)) {
-            return publicTypes(place);
-        }
+        if (Files.isDirectory(place)) { return publicTypes(place); }
         try (FileSystem jar = FileSystems.newFileSystem(URI.create("jar:" + place.toUri()), Map.of())) {
             return publicTypes(jar.getPath("/"));
         }
@@ -169,9 +166,7 @@ final class NullWalk {
             for (String name : files.map(file -> root.relativize(file).toString()).sorted().toList()) {
                 if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
                     Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));
-                    if (isPublic(type)) {
-                        types.add(type);
-                    }
+                    if (isPublic(type)) { types.add(type); }
                 }
             }
         }
@@ -192,9 +187,7 @@ final class NullWalk {
     private void walk(Executable call) {
         Class<?>[] types = call.getParameterTypes();
         for (int at = 0; at < types.length; at++) {
-            if (!types[at].isPrimitive()) {
-                refuses(call, at, null, "");
-            }
+            if (!types[at].isPrimitive()) { refuses(call, at, null, ""); }
             if (types[at].isArray() && !types[at].getComponentType().isPrimitive()) {
                 refuses(call, at, Array.newInstance(types[at].getComponentType(), 1), " with null in it");
             }
@@ -236,9 +229,7 @@ final class NullWalk {
         }
         Object target = Modifier.isStatic(call.getModifiers()) ? null : sample(call.getDeclaringClass());
         Object result = ((Method) call).invoke(target, arguments);
-        if (result instanceof AutoCloseable opened && result != target) {
-            close(opened);
-        }
+        if (result instanceof AutoCloseable opened && result != target) { close(opened); }
     }
 
     private static void close(AutoCloseable opened) {
@@ -250,15 +241,9 @@ final class NullWalk {
     }
 
     private Object sample(Class<?> type) {
-        if (type.isPrimitive()) {
-            return Array.get(Array.newInstance(type, 1), 0);
-        }
-        if (type.isEnum()) {
-            return type.getEnumConstants()[0];
-        }
-        if (samples.containsKey(type)) {
-            return samples.get(type);
-        }
+        if (type.isPrimitive()) { return Array.get(Array.newInstance(type, 1), 0); }
+        if (type.isEnum()) { return type.getEnumConstants()[0]; }
+        if (samples.containsKey(type)) { return samples.get(type); }
         if (type.isArray()) {
             Object array = Array.newInstance(type.getComponentType(), 1);
             Array.set(array, 0, sample(type.getComponentType()));

@@ -14,8 +14,7 @@ import io.ofi4j.model.ModelState.Piece;
 
 /** The calls that take everything at once. */
 final class ModelCalls {
-    private ModelCalls() {
-    }
+    private ModelCalls() {}
 
     /** Rule: tcp of libfabric 1.x counts no inject over a connection: tcpx_rma_inject_common does not say what it is. */
     static boolean isCounted(Kind kind, FabricInfo info) {

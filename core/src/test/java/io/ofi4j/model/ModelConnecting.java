@@ -63,9 +63,7 @@ final class ModelConnecting {
     }
 
     void listen() {
-        if (state.passives.size() >= MOST_PASSIVES) {
-            return;
-        }
+        if (state.passives.size() >= MOST_PASSIVES) { return; }
         program.note("listen with passive endpoint " + state.passives.size());
         Passive passive = new Passive();
         passive.endpoint = program.fabric.openPassiveEndpoint(program.info).bind(program.pick(state.events)).listen();
@@ -75,33 +73,25 @@ final class ModelConnecting {
 
     void openClient() {
         Passive passive = program.pick(state.passives);
-        if (!passive.open || state.links.size() >= MOST_LINKS) {
-            return;
-        }
+        if (!passive.open || state.links.size() >= MOST_LINKS) { return; }
         Link link = new Link(state.links.size(), passive);
         program.note("open client of " + link + " to passive endpoint " + state.passives.indexOf(passive));
         link.client = bind(link, program.domain.openEndpoint(program.domain.info().withDestination(passive.address)));
         state.links.add(link);
-        if (program.chance(90)) {
-            enable(link.client);
-        }
+        if (program.chance(90)) { enable(link.client); }
     }
 
     /** Makes a connection, or comes near it, from which more goes on. */
     void begin() {
         openClient();
         Link link = state.links.getLast();
-        if (!link.client.enabled) {
-            enable(link.client);
-        }
+        if (!link.client.enabled) { enable(link.client); }
         while (!link.client.begun) { // some have too much to say
             connect(link.client);
         }
         await(() -> link.request != null, link);
         take(link);
-        if (program.chance(90)) {
-            accept(link.server);
-        }
+        if (program.chance(90)) { accept(link.server); }
         if (link.accepted && program.chance(80)) {
             await(() -> link.ends().allMatch(end -> end.is(Connection.State.CONNECTED)), link);
         }
@@ -111,9 +101,7 @@ final class ModelConnecting {
         if (!Waiting.YIELD.tryUntil(() -> {
             goOn();
             return happened.getAsBoolean();
-        }, ModelConnections.DEADLINE)) {
-            throw new AssertionError(link + " does not get on");
-        }
+        }, ModelConnections.DEADLINE)) { throw new AssertionError(link + " does not get on"); }
     }
 
     /** Reads all that is there, everywhere. */
@@ -167,9 +155,7 @@ final class ModelConnecting {
     private void answer() {
         List<Link> asking = state.links.stream()
                 .filter(link -> link.request != null && (link.isPending() || program.chance(5))).toList();
-        if (asking.isEmpty()) {
-            return;
-        }
+        if (asking.isEmpty()) { return; }
         Link link = program.pick(asking);
         switch (program.random.nextInt(6)) {
             case 0 -> reject(link);
@@ -199,9 +185,7 @@ final class ModelConnecting {
         Expect expect = new Expect("reject").refused(!pending, IllegalStateException.class)
                 .refused(tooMuch, IllegalArgumentException.class).tolerated(link.isDisturbed(), FabricException.class);
         expect.run(() -> link.request.reject(reason));
-        if (!expect.isRefused()) {
-            over(link, reason);
-        }
+        if (!expect.isRefused()) { over(link, reason); }
     }
 
     private void take(Link link) {
@@ -213,9 +197,7 @@ final class ModelConnecting {
                 .run(() -> opened[0] = program.domain.openEndpoint(link.request))) {
             link.server = bind(link, opened[0]);
             link.server.isServer = true;
-            if (program.chance(90)) {
-                enable(link.server);
-            }
+            if (program.chance(90)) { enable(link.server); }
         } else {
             over(link, NOTHING);
         }
@@ -250,9 +232,8 @@ final class ModelConnecting {
                 .run(() -> {
                     byte[] data = end.endpoint.connection()
                             .awaitConnected(Duration.ofNanos(program.random.nextInt(SHORT_NANOS)));
-                    if (before != Connection.State.SHUT_DOWN && !end.is(Connection.State.SHUT_DOWN)) {
-                        connected(end, data);
-                    }
+                    if (before != Connection.State.SHUT_DOWN
+                            && !end.is(Connection.State.SHUT_DOWN)) { connected(end, data); }
                 });
     }
 
@@ -290,9 +271,7 @@ final class ModelConnecting {
                 boolean bound = state.ends().anyMatch(end -> end.open) || state.passives.stream().anyMatch(p -> p.open);
                 new Expect("Fabric.close").refused(true, IllegalStateException.class).run(program.fabric::close);
                 new Expect("Domain.close").refused(true, IllegalStateException.class).run(program.domain::close);
-                if (!bound) {
-                    listen();
-                }
+                if (!bound) { listen(); }
             }
             default -> pick(end -> end.open).ifPresent(end -> {
                 program.note("close the queue of " + end);
@@ -361,9 +340,7 @@ final class ModelConnecting {
     }
 
     private void connectedTold(End end, byte[] data) {
-        if (end.connected) {
-            throw new AssertionError(end + " is connected again");
-        }
+        if (end.connected) { throw new AssertionError(end + " is connected again"); }
         connected(end, data);
     }
 

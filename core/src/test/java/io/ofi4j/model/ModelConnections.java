@@ -67,9 +67,7 @@ final class ModelConnections extends ModelSteps {
             EventQueueAttributes attributes = EventQueueAttributes.defaults().waitObject(objects.any());
             note("open event queue with wait object " + attributes.waitObject());
             EventQueue opened = objects.open(fabric, attributes);
-            if (opened != null) {
-                state.events.add(opened);
-            }
+            if (opened != null) { state.events.add(opened); }
         }
         connecting.listen();
         for (int link = 0; link < LINKS; link++) {
@@ -89,17 +87,13 @@ final class ModelConnections extends ModelSteps {
             open.addAll(traffic.unsettled());
             return open.isEmpty();
         }, DEADLINE);
-        if (!settled) {
-            throw new AssertionError("this never came about: " + open);
-        }
+        if (!settled) { throw new AssertionError("this never came about: " + open); }
         checkStates();
     }
 
     private static List<String> unsettled(Link link) {
         List<String> open = new ArrayList<>();
-        if (link.isDisturbed()) {
-            return open;
-        }
+        if (link.isDisturbed()) { return open; }
         if (link.accepted) {
             link.ends().filter(end -> !end.is(Connection.State.CONNECTED))
                     .forEach(end -> open.add(end + " is " + end.state() + " though accepted"));
@@ -121,9 +115,7 @@ final class ModelConnections extends ModelSteps {
                 case SHUT_DOWN -> end.begun && link.isDisturbed();
                 case FAILED -> end.begun && mayFail;
             };
-            if (!allowed) {
-                throw new AssertionError(end + " is " + end.state());
-            }
+            if (!allowed) { throw new AssertionError(end + " is " + end.state()); }
         });
     }
 

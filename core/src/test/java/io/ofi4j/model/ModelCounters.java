@@ -32,9 +32,7 @@ final class ModelCounters {
     void openOrClose() {
         if (state.counts.size() < MOST && program.chance(60)) {
             open(program.pick(state.domains));
-        } else if (!state.counts.isEmpty()) {
-            close(program.pick(state.counts));
-        }
+        } else if (!state.counts.isEmpty()) { close(program.pick(state.counts)); }
     }
 
     /** Null where the provider does not offer the wait object. */
@@ -45,28 +43,20 @@ final class ModelCounters {
         Count count = new Count();
         count.dom = dom;
         count.counter = program.objects.openCounter(dom.domain, object);
-        if (count.counter == null) {
-            return null;
-        }
+        if (count.counter == null) { return null; }
         state.counts.add(count);
         return count;
     }
 
     void openAndBind(End end) {
         Count count = program.chance(50) ? open(end.dom) : null;
-        if (count != null) {
-            bind(end, count, EnumSet.of(CounterEvent.WRITE, CounterEvent.READ));
-        }
+        if (count != null) { bind(end, count, EnumSet.of(CounterEvent.WRITE, CounterEvent.READ)); }
     }
 
     void bind(End end) {
-        if (state.counts.isEmpty()) {
-            return;
-        }
+        if (state.counts.isEmpty()) { return; }
         Set<CounterEvent> events = EnumSet.of(program.chance(50) ? CounterEvent.WRITE : CounterEvent.READ);
-        if (program.chance(30)) {
-            events.add(CounterEvent.READ);
-        }
+        if (program.chance(30)) { events.add(CounterEvent.READ); }
         if (program.chance(10)) {
             events.add(program.chance(50) ? CounterEvent.REMOTE_WRITE : CounterEvent.REMOTE_READ);
         }
@@ -92,24 +82,18 @@ final class ModelCounters {
     }
 
     void use() {
-        if (state.counts.isEmpty()) {
-            return;
-        }
+        if (state.counts.isEmpty()) { return; }
         Count count = program.pick(state.counts);
         String name = " counter " + state.counts.indexOf(count);
         switch (program.random.nextInt(7)) {
             case 0 -> {
                 long more = program.random.nextInt(3);
                 program.note("add " + more + " to" + name);
-                if (expect("add", count).run(() -> count.counter.add(more))) {
-                    count.expected.addAndGet(more);
-                }
+                if (expect("add", count).run(() -> count.counter.add(more))) { count.expected.addAndGet(more); }
             }
             case 1 -> {
                 program.note("add an error to" + name);
-                if (expect("addErrors", count).run(() -> count.counter.addErrors(1))) {
-                    count.errors++;
-                }
+                if (expect("addErrors", count).run(() -> count.counter.addErrors(1))) { count.errors++; }
             }
             case 2, 3 -> await(count, name);
             case 4 -> addUnder(count, name);
@@ -149,17 +133,13 @@ final class ModelCounters {
                 throw new AssertionError("a wait for " + target + " ended at " + count.counter.read());
             }
         } catch (FabricTimeoutException e) {
-            if (System.nanoTime() - start < SHORT.toNanos()) {
-                throw new AssertionError("a wait gave up early", e);
-            }
+            if (System.nanoTime() - start < SHORT.toNanos()) { throw new AssertionError("a wait gave up early", e); }
         }
     }
 
     /** Another thread waits while this one adds. */
     private void addUnder(Count count, String name) {
-        if (!count.open || program.info.domain().threading() != ThreadingModel.SAFE) {
-            return;
-        }
+        if (!count.open || program.info.domain().threading() != ThreadingModel.SAFE) { return; }
         program.note("add to" + name + " while another thread waits for it");
         long target = count.counter.read() + 1;
         Elsewhere waiting = Elsewhere.start(() -> count.counter.await(target, ENDLESS));
@@ -182,9 +162,7 @@ final class ModelCounters {
 
     /** Counters that have not come to what they should. */
     List<String> behind() {
-        if (program.ledger.isSpoiled()) {
-            return List.of();
-        }
+        if (program.ledger.isSpoiled()) { return List.of(); }
         return state.counts.stream().filter(count -> count.open && !count.uncertain)
                 .filter(count -> count.counter.read() != count.expected.get())
                 .map(count -> "counter " + state.counts.indexOf(count) + " stands at " + count.counter.read() + ", not "

@@ -94,9 +94,7 @@ final class ModelDescriptors {
                 .filter(name -> name.startsWith(mine)).toList();
     }
 
-    private static int count() {
-        return list(FOLDER).size();
-    }
+    private static int count() { return list(FOLDER).size(); }
 
     /** How many descriptors there are, by what they are. */
     private Map<String, Long> kinds() {

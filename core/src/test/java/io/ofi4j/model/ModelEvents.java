@@ -41,22 +41,14 @@ final class ModelEvents {
     private void open() {
         Events events = new Events();
         EventQueueAttributes attributes = EventQueueAttributes.defaults().waitObject(program.objects.any());
-        if (program.chance(80)) {
-            attributes = attributes.writable();
-        }
-        if (program.chance(50)) {
-            attributes = attributes.size(1 + program.random.nextInt(8));
-        }
+        if (program.chance(80)) { attributes = attributes.writable(); }
+        if (program.chance(50)) { attributes = attributes.size(1 + program.random.nextInt(8)); }
         program.note("open event queue " + state.events.size() + " with wait object " + attributes.waitObject());
         events.queue = program.objects.open(program.fabric, attributes);
-        if (events.queue != null) {
-            state.events.add(events);
-        }
+        if (events.queue != null) { state.events.add(events); }
     }
 
-    private String name(Events events) {
-        return " event queue " + state.events.indexOf(events);
-    }
+    private String name(Events events) { return " event queue " + state.events.indexOf(events); }
 
     private void write(Events events) {
         Event.Notification event = new Event.Notification(program.random.nextLong(), program.random.nextLong());

@@ -38,22 +38,14 @@ final class ModelLedger {
     private boolean isSpoiled;
     private ModelTally tally = ModelTally.NOTHING;
 
-    synchronized ModelTally tally() {
-        return tally;
-    }
+    synchronized ModelTally tally() { return tally; }
 
-    synchronized long nextToken() {
-        return ++lastToken;
-    }
+    synchronized long nextToken() { return ++lastToken; }
 
     /** From now on errors may come for any operation. */
-    synchronized void spoil() {
-        isSpoiled = true;
-    }
+    synchronized void spoil() { isSpoiled = true; }
 
-    synchronized boolean isSpoiled() {
-        return isSpoiled;
-    }
+    synchronized boolean isSpoiled() { return isSpoiled; }
 
     /** Rule: a region closed under a transfer, which may be an inject that nobody hears of, is a wrong key. */
     synchronized void spoilIfTarget(Region region) {
@@ -68,25 +60,17 @@ final class ModelLedger {
 
     /** An operation is about to be posted: another thread may complete it first. */
     synchronized void begin(Op op) {
-        if (!op.kind().isInject()) {
-            (op.silent() ? silent : pending).put(op.token(), op);
-        }
-        if (op.kind().hasData()) {
-            data.computeIfAbsent(op.data(), ignored -> new ArrayList<>()).add(op);
-        }
+        if (!op.kind().isInject()) { (op.silent() ? silent : pending).put(op.token(), op); }
+        if (op.kind().hasData()) { data.computeIfAbsent(op.data(), ignored -> new ArrayList<>()).add(op); }
         Count count = count(op);
-        if (count != null) {
-            count.expected.incrementAndGet();
-        }
+        if (count != null) { count.expected.incrementAndGet(); }
     }
 
     /** It was accepted. */
     synchronized void accepted(Op op) {
         accepted.add(op);
         tally = tally.plus(new ModelTally(1, op.kind().isInject() || op.silent() ? 0 : 1, 0, 0, 0));
-        if (op.kind().isInject() || op.silent()) {
-            done.add(op);
-        }
+        if (op.kind().isInject() || op.silent()) { done.add(op); }
     }
 
     /** It was not. */
@@ -98,9 +82,7 @@ final class ModelLedger {
             throw new AssertionError("the data of " + op + " came though it was refused");
         }
         Count count = count(op);
-        if (count != null) {
-            count.expected.decrementAndGet();
-        }
+        if (count != null) { count.expected.decrementAndGet(); }
     }
 
     /** A queue handed this out. */
@@ -136,9 +118,7 @@ final class ModelLedger {
     }
 
     private static void requireQueue(Queue queue, Op op) {
-        if (op.from().transmit != queue) {
-            throw new AssertionError("token " + op.token() + " came on another queue");
-        }
+        if (op.from().transmit != queue) { throw new AssertionError("token " + op.token() + " came on another queue"); }
     }
 
     synchronized void failed(Queue queue, CompletionError error) {
@@ -166,13 +146,9 @@ final class ModelLedger {
         silent.values().removeIf(op -> op.from().transmit == queue);
     }
 
-    synchronized List<Op> pending() {
-        return List.copyOf(pending.values());
-    }
+    synchronized List<Op> pending() { return List.copyOf(pending.values()); }
 
-    synchronized List<Op> thatMustComplete() {
-        return pending.values().stream().filter(Op::mustComplete).toList();
-    }
+    synchronized List<Op> thatMustComplete() { return pending.values().stream().filter(Op::mustComplete).toList(); }
 
     /** Works out what each byte may be, from what was copied where. */
     synchronized void propagate() {
@@ -191,9 +167,7 @@ final class ModelLedger {
         return target(kind, piece).memory.allow(targetAt(kind, piece), piece.length(), sourceValues(kind, piece));
     }
 
-    private static Region target(Kind kind, Piece piece) {
-        return kind.isRead() ? piece.local() : piece.remote();
-    }
+    private static Region target(Kind kind, Piece piece) { return kind.isRead() ? piece.local() : piece.remote(); }
 
     private static long targetAt(Kind kind, Piece piece) {
         return kind.isRead() ? piece.offset() : piece.remoteOffset();
@@ -209,17 +183,13 @@ final class ModelLedger {
      * its data.
      */
     synchronized List<Op> missing() {
-        if (isSpoiled) {
-            return List.of();
-        }
+        if (isSpoiled) { return List.of(); }
         propagate();
         Stream<Op> untold = data.values().stream().flatMap(List::stream);
         return Stream.concat(untold, done.stream().filter(op -> !haveArrived(op))).filter(Op::mustComplete).toList();
     }
 
-    private boolean haveArrived(Op op) {
-        return op.pieces().stream().allMatch(piece -> hasArrived(op.kind(), piece));
-    }
+    private boolean haveArrived(Op op) { return op.pieces().stream().allMatch(piece -> hasArrived(op.kind(), piece)); }
 
     private boolean hasArrived(Kind kind, Piece piece) {
         Region to = target(kind, piece);
@@ -228,9 +198,7 @@ final class ModelLedger {
             return true; // not to be told apart
         }
         for (long byteAt = at; byteAt < at + piece.length(); byteAt++) {
-            if (to.memory.value(byteAt) == to.value) {
-                return false;
-            }
+            if (to.memory.value(byteAt) == to.value) { return false; }
         }
         return true;
     }

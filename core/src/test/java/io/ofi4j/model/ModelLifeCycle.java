@@ -130,9 +130,7 @@ final class ModelLifeCycle {
                 + object + ", threshold " + queue.threshold);
         queue.queue = program.objects.open(queue.dom.domain,
                 CompletionQueueAttributes.defaults().size(size).waitObject(object).waitThreshold(queue.threshold));
-        if (queue.queue == null) {
-            return;
-        }
+        if (queue.queue == null) { return; }
         queue.hasDescriptor = ModelWaitObjects.hasDescriptor(queue.queue, object);
         state.queues.add(queue);
     }
@@ -145,9 +143,7 @@ final class ModelLifeCycle {
         state.vectors.add(vector);
     }
 
-    private String domain(Thing thing) {
-        return " of domain " + state.domains.indexOf(thing.dom);
-    }
+    private String domain(Thing thing) { return " of domain " + state.domains.indexOf(thing.dom); }
 
     private End openEnd(Dom dom) {
         End end = new End();
@@ -255,9 +251,7 @@ final class ModelLifeCycle {
         Expect expect = new Expect("insert").refused(!vector.open, IllegalStateException.class)
                 .refused(gone, FabricException.class).tolerated(gone, IllegalStateException.class)
                 .tolerated(!known, IllegalArgumentException.class).tolerated(!known, FabricException.class);
-        if (expect.run(() -> peer.peer = vector.vector.insert(address))) {
-            state.peers.add(peer);
-        }
+        if (expect.run(() -> peer.peer = vector.vector.insert(address))) { state.peers.add(peer); }
     }
 
     private EndpointAddress madeUp() {
@@ -272,9 +266,7 @@ final class ModelLifeCycle {
     }
 
     private void remove() {
-        if (state.peers.isEmpty()) {
-            return;
-        }
+        if (state.peers.isEmpty()) { return; }
         Known peer = program.pick(state.peers);
         Vector vector = program.chance(90) ? peer.vector : program.pick(state.vectors);
         program.note("remove peer " + state.peers.indexOf(peer) + " from vector " + state.vectors.indexOf(vector));
@@ -286,9 +278,7 @@ final class ModelLifeCycle {
     }
 
     private void openRegion() {
-        if (state.regions.size() >= MOST_REGIONS) {
-            return;
-        }
+        if (state.regions.size() >= MOST_REGIONS) { return; }
         Region region = new Region();
         region.dom = program.pick(state.domains);
         Access[] rights = rights();
@@ -324,9 +314,7 @@ final class ModelLifeCycle {
      */
     void close(Region region) {
         boolean isTarget = region.open && (region.rights & PackagePrivate.REMOTE_RIGHTS) != 0;
-        if (isTarget && !region.ofCaller) {
-            return;
-        }
+        if (isTarget && !region.ofCaller) { return; }
         program.note("close region " + state.regions.indexOf(region));
         program.ledger.spoilIfTarget(region);
         program.checkMemory();

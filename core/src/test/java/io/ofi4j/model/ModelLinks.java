@@ -49,18 +49,14 @@ final class ModelLinks {
             this.to = to;
         }
 
-        Stream<End> ends() {
-            return Stream.of(client, server).filter(Objects::nonNull);
-        }
+        Stream<End> ends() { return Stream.of(client, server).filter(Objects::nonNull); }
 
         /** Whether an end has gone, or a target: then much may fail, at both. */
         boolean isDisturbed() {
             return spoiled || ends().anyMatch(end -> !end.open || end.ended);
         }
 
-        boolean isPending() {
-            return request != null && !rejected && server == null;
-        }
+        boolean isPending() { return request != null && !rejected && server == null; }
 
         /** Whether an endpoint has the request and has not accepted. */
         boolean isTaken() {
@@ -68,9 +64,7 @@ final class ModelLinks {
         }
 
         @Override
-        public String toString() {
-            return "link " + number;
-        }
+        public String toString() { return "link " + number; }
     }
 
     static final class End {
@@ -90,21 +84,13 @@ final class ModelLinks {
         boolean ended;
         Rma rma;
 
-        Connection.State state() {
-            return endpoint.connection().state();
-        }
+        Connection.State state() { return endpoint.connection().state(); }
 
-        boolean is(Connection.State state) {
-            return state() == state;
-        }
+        boolean is(Connection.State state) { return state() == state; }
 
         @Override
-        public String toString() {
-            return (isServer ? "server" : "client") + " of " + link;
-        }
+        public String toString() { return (isServer ? "server" : "client") + " of " + link; }
     }
 
-    Stream<End> ends() {
-        return links.stream().flatMap(Link::ends);
-    }
+    Stream<End> ends() { return links.stream().flatMap(Link::ends); }
 }

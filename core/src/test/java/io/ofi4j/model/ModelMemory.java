@@ -47,13 +47,9 @@ final class ModelMemory {
         return new ModelMemory(null, region.segment(), value);
     }
 
-    MemorySegment segment() {
-        return bytes;
-    }
+    MemorySegment segment() { return bytes; }
 
-    int value(long at) {
-        return bytes.get(ValueLayout.JAVA_BYTE, at);
-    }
+    int value(long at) { return bytes.get(ValueLayout.JAVA_BYTE, at); }
 
     /** From now on these bytes may have more values; whether that is news. */
     synchronized boolean allow(long offset, long length, long values) {

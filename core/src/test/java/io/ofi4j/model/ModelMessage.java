@@ -21,8 +21,7 @@ final class ModelMessage {
     private static final int MOST_SEGMENTS = 4;
 
     /** Some bytes of a region. */
-    record Segment(Region region, long offset, long length) {
-    }
+    record Segment(Region region, long offset, long length) {}
 
     final End from;
     /** Through which it was made, or null. */
@@ -40,9 +39,7 @@ final class ModelMessage {
         this.message = (alias == null ? from.rma : alias.rma).message();
     }
 
-    boolean isOpen() {
-        return from.open && (alias == null || alias.open);
-    }
+    boolean isOpen() { return from.open && (alias == null || alias.open); }
 
     void clear() {
         message.clear();
@@ -110,17 +107,13 @@ final class ModelMessage {
         for (int part = 1; part <= message.localLimit() && (left > 0 || part == 1); part++) {
             Region region = here.get(random.nextInt(here.size()));
             long length = Math.min(left, region.region.length());
-            if (part < Math.min(message.localLimit(), MOST_SEGMENTS)) {
-                length = random.nextLong(1 + length);
-            }
+            if (part < Math.min(message.localLimit(), MOST_SEGMENTS)) { length = random.nextLong(1 + length); }
             addLocal(new Segment(region, random.nextLong(1 + region.region.length() - length), length));
             left -= length;
         }
     }
 
-    long length() {
-        return locals.stream().mapToLong(Segment::length).sum();
-    }
+    long length() { return locals.stream().mapToLong(Segment::length).sum(); }
 
     boolean isComplete() {
         return peer != null && !locals.isEmpty() && !remotes.isEmpty()

@@ -71,9 +71,7 @@ final class ModelPairs implements AutoCloseable {
     /** What is told of connections that have ended is of no interest. */
     void readAll() {
         while (events.read().orElse(null) instanceof Event event) {
-            if (event instanceof Event.ConnectionRequested(ConnectionRequest asked)) {
-                request = asked;
-            }
+            if (event instanceof Event.ConnectionRequested(ConnectionRequest asked)) { request = asked; }
         }
     }
 

@@ -67,9 +67,7 @@ final class ModelPosts {
 
     void simple() {
         End from = able();
-        if (from == null || state.peers.isEmpty()) {
-            return;
-        }
+        if (from == null || state.peers.isEmpty()) { return; }
         Known peer = peerFor(from);
         Region remote = remoteOf(peer);
         if (maySuffer(remote)) {
@@ -105,9 +103,7 @@ final class ModelPosts {
         post(op, expect, () -> ModelCalls.call(blocking, rma, op, peer.peer, there));
     }
 
-    private static boolean isOpen(End from, Alias alias) {
-        return from.open && (alias == null || alias.open);
-    }
+    private static boolean isOpen(End from, Alias alias) { return from.open && (alias == null || alias.open); }
 
     private String name(End from, Alias alias) {
         return " endpoint " + state.ends.indexOf(from)
@@ -118,9 +114,7 @@ final class ModelPosts {
     private Expect expect(Op op, boolean blocking, boolean open) {
         boolean spoils = op.to() == null || !op.to().open || op.forged()
                 || op.pieces().stream().anyMatch(piece -> !piece.remote().open || piece.remote().dom != op.to().dom);
-        if (spoils) {
-            program.ledger.spoil();
-        }
+        if (spoils) { program.ledger.spoil(); }
         return new Expect(op.kind() + " with token " + op.token()).refused(!open, IllegalStateException.class)
                 .tolerated(blocking, FabricTimeoutException.class)
                 .tolerated(program.ledger.isSpoiled(), FabricException.class);
@@ -134,17 +128,13 @@ final class ModelPosts {
         expect.run(() -> taken[0] = call.getAsBoolean());
         if (taken[0]) {
             program.ledger.accepted(op);
-        } else if (!expect.isRefused()) {
-            program.ledger.refused(op);
-        }
+        } else if (!expect.isRefused()) { program.ledger.refused(op); }
     }
 
     /** Makes a message, or changes a field of one that was posted before, and posts it. */
     void message() {
         End from = able();
-        if (from == null || state.peers.isEmpty()) {
-            return;
-        }
+        if (from == null || state.peers.isEmpty()) { return; }
         ModelMessage message;
         if (from.messages.size() < MOST_MESSAGES && from.open && program.chance(30) || from.messages.isEmpty()) {
             Alias alias = aliasOf(from, program);
@@ -156,9 +146,7 @@ final class ModelPosts {
             message = program.pick(from.messages);
         }
         change(message, program.random.nextInt(5));
-        if (message.remotes.stream().allMatch(segment -> maySuffer(segment.region()))) {
-            post(message);
-        }
+        if (message.remotes.stream().allMatch(segment -> maySuffer(segment.region()))) { post(message); }
     }
 
     private void change(ModelMessage message, int field) {
@@ -187,9 +175,7 @@ final class ModelPosts {
         List<Region> there = state.regions.stream().filter(this::maySuffer)
                 .filter(one -> !sensible || one.open && (to == null || one.dom == to.dom) && one.has(kind.there()))
                 .toList();
-        if (!here.isEmpty() && !there.isEmpty()) {
-            message.randomSegments(program.random, here, there);
-        }
+        if (!here.isEmpty() && !there.isEmpty()) { message.randomSegments(program.random, here, there); }
     }
 
     private Set<OperationFlag> randomFlags() {
@@ -210,9 +196,7 @@ final class ModelPosts {
         Kind kind = isRead ? Kind.READ : told ? Kind.WRITE_DATA : Kind.WRITE;
         boolean blocking = program.chance(40);
         long token = program.ledger.nextToken();
-        if (told && program.chance(60)) {
-            message.setData(token);
-        }
+        if (told && program.chance(60)) { message.setData(token); }
         program.note((blocking ? "" : "try ") + kind + (isVector ? " vector" : " message") + " token " + token
                 + name(message.from, message.alias) + " " + message);
         boolean asked = !isVector && message.flags.contains(OperationFlag.COMPLETION);

@@ -41,9 +41,7 @@ final class ModelProgram extends ModelSteps {
         this.transfers = new ModelTransfers(this);
     }
 
-    boolean isShm() {
-        return info.provider().equals("shm");
-    }
+    boolean isShm() { return info.provider().equals("shm"); }
 
     boolean hasQueuesOfTheirOwn() {
         return info.provider().equals("tcp") && info.domain().threading() == ThreadingModel.COMPLETION;
@@ -70,9 +68,7 @@ final class ModelProgram extends ModelSteps {
     /** What nothing stands in the way of completes, and arrives. */
     private void settle() {
         note("settle");
-        if (!leavesOperations()) {
-            awaitTransfers();
-        }
+        if (!leavesOperations()) { awaitTransfers(); }
         for (int round = 0; round < 3; round++) {
             pollAll();
         }
@@ -119,9 +115,7 @@ final class ModelProgram extends ModelSteps {
             pollAll();
         }
         pollAll();
-        if (!ledger.pending().isEmpty()) {
-            throw new AssertionError("tokens did not come back: " + ledger.pending());
-        }
+        if (!ledger.pending().isEmpty()) { throw new AssertionError("tokens did not come back: " + ledger.pending()); }
         for (Queue queue : state.queues) {
             if (queue.open && queue.queue.operationsInFlight() != 0) {
                 throw new AssertionError(queue.queue.operationsInFlight() + " slots leak on " + queue.queue);

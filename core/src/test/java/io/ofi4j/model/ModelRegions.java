@@ -39,9 +39,7 @@ final class ModelRegions {
             this.value = value;
         }
 
-        private boolean sends() {
-            return value > 0;
-        }
+        private boolean sends() { return value > 0; }
     }
 
     private final ModelConnections program;
@@ -85,20 +83,14 @@ final class ModelRegions {
         return region;
     }
 
-    Region localFor(Kind kind) {
-        return any(kind.isRead() ? Role.LANDING : Role.SOURCE);
-    }
+    Region localFor(Kind kind) { return any(kind.isRead() ? Role.LANDING : Role.SOURCE); }
 
-    Region remoteFor(Kind kind) {
-        return any(kind.isRead() ? Role.ORIGIN : Role.TARGET);
-    }
+    Region remoteFor(Kind kind) { return any(kind.isRead() ? Role.ORIGIN : Role.TARGET); }
 
     /** One that is open, if there is one left that may be closed and replaced; else null. */
     Region anyToClose() {
         Role role = Role.values()[program.random.nextInt(Role.values().length)];
-        if (regions.get(role).size() >= MOST_OF_EACH) {
-            return null;
-        }
+        if (regions.get(role).size() >= MOST_OF_EACH) { return null; }
         open(role);
         return any(role);
     }
@@ -107,9 +99,7 @@ final class ModelRegions {
     void close(Region region) {
         boolean waits = program.chance(30);
         program.note((waits ? "close and wait for " : "close ") + region);
-        if (region.ofCaller || region.open) {
-            region.memory.check(region);
-        }
+        if (region.ofCaller || region.open) { region.memory.check(region); }
         boolean finished = new Expect("close(region)").tolerated(waits, FabricTimeoutException.class).run(() -> {
             if (waits) {
                 region.region.close(Duration.ofNanos(program.random.nextInt(SHORT_NANOS)));
@@ -130,9 +120,7 @@ final class ModelRegions {
         return !region.ofCaller && region.memory.segment().scope().isAlive();
     }
 
-    private Stream<Region> all() {
-        return regions.values().stream().flatMap(List::stream);
-    }
+    private Stream<Region> all() { return regions.values().stream().flatMap(List::stream); }
 
     /** Every endpoint is closed. */
     void requireIdle() {
@@ -140,18 +128,14 @@ final class ModelRegions {
             if (region.region.operationsInFlight() != 0 || !region.open && isAlive(region)) {
                 throw new AssertionError(region + " still has operations, or its memory");
             }
-            if (region.ofCaller || region.open) {
-                region.memory.check(region);
-            }
+            if (region.ofCaller || region.open) { region.memory.check(region); }
         });
     }
 
     void closeAll() {
         all().forEach(region -> {
             region.region.close();
-            if (isAlive(region)) {
-                throw new AssertionError("the memory of " + region + " was not freed");
-            }
+            if (isAlive(region)) { throw new AssertionError("the memory of " + region + " was not freed"); }
         });
         arena.close();
     }

@@ -26,9 +26,7 @@ record ModelReport(String setting, long programs, ModelTally tally, long kept, l
     /** Of such a line. */
     static ModelReport of(String line) {
         Matcher matcher = LINE.matcher(line);
-        if (!matcher.matches()) {
-            throw new AssertionError("not a report: " + line);
-        }
+        if (!matcher.matches()) { throw new AssertionError("not a report: " + line); }
         long[] numbers = new long[matcher.groupCount() + 1];
         for (int group = 2; group < numbers.length; group++) {
             numbers[group] = Long.parseLong(matcher.group(group));

@@ -33,8 +33,7 @@ final class ModelRunner {
 
     private static volatile long begun = System.nanoTime();
 
-    private ModelRunner() {
-    }
+    private ModelRunner() {}
 
     public static void main(String[] arguments) {
         Libfabric.load(SMALL_BUFFERS);

@@ -102,13 +102,9 @@ final class ModelState {
         }
 
         /** Whether the endpoint can take part in a transfer. */
-        boolean works() {
-            return open && enabled;
-        }
+        boolean works() { return open && enabled; }
 
-        boolean uses(Queue queue) {
-            return transmit == queue || receive == queue;
-        }
+        boolean uses(Queue queue) { return transmit == queue || receive == queue; }
     }
 
     static final class Alias extends Thing {
@@ -136,14 +132,10 @@ final class ModelState {
         boolean ofCaller;
         int value;
 
-        boolean has(Access right) {
-            return (rights & right.bit()) != 0;
-        }
+        boolean has(Access right) { return (rights & right.bit()) != 0; }
 
         @Override
-        public String toString() {
-            return region + " value " + value;
-        }
+        public String toString() { return region + " value " + value; }
     }
 
     /** A peer that was inserted. */
@@ -160,30 +152,19 @@ final class ModelState {
     enum Kind {
         WRITE, READ, INJECT, WRITE_DATA, INJECT_DATA;
 
-        boolean isRead() {
-            return this == READ;
-        }
+        boolean isRead() { return this == READ; }
 
-        boolean isInject() {
-            return this == INJECT || this == INJECT_DATA;
-        }
+        boolean isInject() { return this == INJECT || this == INJECT_DATA; }
 
-        boolean hasData() {
-            return this == WRITE_DATA || this == INJECT_DATA;
-        }
+        boolean hasData() { return this == WRITE_DATA || this == INJECT_DATA; }
 
-        Access here() {
-            return isRead() ? Access.READ : Access.WRITE;
-        }
+        Access here() { return isRead() ? Access.READ : Access.WRITE; }
 
-        Access there() {
-            return isRead() ? Access.REMOTE_READ : Access.REMOTE_WRITE;
-        }
+        Access there() { return isRead() ? Access.REMOTE_READ : Access.REMOTE_WRITE; }
     }
 
     /** Bytes that an operation copies. */
-    record Piece(Region local, long offset, Region remote, long remoteOffset, long length) {
-    }
+    record Piece(Region local, long offset, Region remote, long remoteOffset, long length) {}
 
     /** One operation. A silent one gives no completion when it goes well. */
     record Op(long token, Kind kind, End from, End to, List<Piece> pieces, boolean forged, boolean silent, long data) {
@@ -193,16 +174,10 @@ final class ModelState {
                     && pieces.stream().allMatch(piece -> piece.remote.open && piece.remote.dom == to.dom);
         }
 
-        boolean writesTo(Region region) {
-            return pieces.stream().anyMatch(piece -> piece.remote == region);
-        }
+        boolean writesTo(Region region) { return pieces.stream().anyMatch(piece -> piece.remote == region); }
 
-        CounterEvent event() {
-            return kind.isRead() ? CounterEvent.READ : CounterEvent.WRITE;
-        }
+        CounterEvent event() { return kind.isRead() ? CounterEvent.READ : CounterEvent.WRITE; }
     }
 
-    List<End> openEnds() {
-        return ends.stream().filter(end -> end.open).toList();
-    }
+    List<End> openEnds() { return ends.stream().filter(end -> end.open).toList(); }
 }

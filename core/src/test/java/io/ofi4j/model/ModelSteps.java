@@ -18,16 +18,10 @@ abstract class ModelSteps {
     /** Notes what comes next; printed at once where the JVM may die of it. */
     final void note(String step) {
         trace.add(step);
-        if (isVerbose) {
-            System.out.println("  " + trace.size() + ": " + step);
-        }
+        if (isVerbose) { System.out.println("  " + trace.size() + ": " + step); }
     }
 
-    final boolean chance(int percent) {
-        return random.nextInt(100) < percent;
-    }
+    final boolean chance(int percent) { return random.nextInt(100) < percent; }
 
-    final <T> T pick(List<T> from) {
-        return from.get(random.nextInt(from.size()));
-    }
+    final <T> T pick(List<T> from) { return from.get(random.nextInt(from.size())); }
 }

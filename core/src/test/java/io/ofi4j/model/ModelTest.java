@@ -51,9 +51,7 @@ class ModelTest {
         List<String> settings = settings();
         long seconds = MINUTES * 60 / (TestProviders.transfers().count() * settings().size());
         Forked.Result result = fork(provider, settings, FIRST_SEED, PROGRAMS, STEPS, seconds, false);
-        if (result.exit() != 0) {
-            throw new AssertionError(explain(result, provider));
-        }
+        if (result.exit() != 0) { throw new AssertionError(explain(result, provider)); }
 
         List<ModelReport> reports = result.output().lines().filter(line -> line.startsWith("report "))
                 .map(ModelReport::of).toList();
@@ -84,15 +82,11 @@ class ModelTest {
     }
 
     @AfterAll
-    static void printTable() {
-        TABLE.forEach(System.out::println);
-    }
+    static void printTable() { TABLE.forEach(System.out::println); }
 
     private static List<String> settings() {
         String chosen = System.getProperty("ofi4j.model.settings", "");
-        if (!chosen.isEmpty()) {
-            return List.of(chosen.split(","));
-        }
+        if (!chosen.isEmpty()) { return List.of(chosen.split(",")); }
         return SETTINGS;
     }
 
@@ -121,14 +115,10 @@ class ModelTest {
     private static Forked.Result fork(String provider, List<String> settings, long seed, long count, int steps,
             long seconds, boolean isVerbose) {
         List<String> arguments = new ArrayList<>();
-        if (count > A_FEW || seconds > 0) {
-            arguments.add(Forked.EVERY_COMPILER);
-        }
+        if (count > A_FEW || seconds > 0) { arguments.add(Forked.EVERY_COMPILER); }
         Stream.of(provider, String.join(",", settings), seed, count, steps, seconds).map(Object::toString)
                 .forEach(arguments::add);
-        if (isVerbose) {
-            arguments.add("verbose");
-        }
+        if (isVerbose) { arguments.add("verbose"); }
         long patience = Patience.seconds(1).toSeconds() * PATIENCE_SECONDS * (1 + count / PROGRAMS_OF_PATIENCE);
         return Forked.start(ModelRunner.class, arguments.toArray(String[]::new))
                 .await(settings.size() * (seconds + patience));

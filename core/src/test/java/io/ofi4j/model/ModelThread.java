@@ -83,9 +83,7 @@ final class ModelThread {
         shared.together.arriveAndAwaitAdvance();
         shared.ledger.spoil(); // rule: a target is told of an inject that broke off
         myEnds.forEach(end -> end.endpoint.close());
-        if (pairs != null) {
-            pairs.close();
-        }
+        if (pairs != null) { pairs.close(); }
         shared.together.arriveAndAwaitAdvance(); // others may have bound theirs to this queue
         finish();
     }
@@ -104,14 +102,10 @@ final class ModelThread {
         while (poll(myQueue, 1) > 0) {
             continue;
         }
-        if (myQueue.queue.operationsInFlight() != 0) {
-            throw new AssertionError("slots leak on " + myQueue.queue);
-        }
+        if (myQueue.queue.operationsInFlight() != 0) { throw new AssertionError("slots leak on " + myQueue.queue); }
         myQueue.queue.close();
         myCount.counter.close();
-        if (vector != shared.vector) {
-            vector.close();
-        }
+        if (vector != shared.vector) { vector.close(); }
     }
 
     /** Where nothing was closed, everything completes, arrives and is counted. */
@@ -128,14 +122,10 @@ final class ModelThread {
             poll(myQueue, 1);
             return shared.ledger.missing().isEmpty();
         }, ModelThreads.DEADLINE);
-        if (!arrived) {
-            throw new AssertionError("operations never arrived: " + shared.ledger.missing());
-        }
+        if (!arrived) { throw new AssertionError("operations never arrived: " + shared.ledger.missing()); }
     }
 
-    private boolean isCounted() {
-        return myCount.counter.read() == myCount.expected.get();
-    }
+    private boolean isCounted() { return myCount.counter.read() == myCount.expected.get(); }
 
     private void step(int depth) {
         switch (random.nextInt(22)) {
@@ -153,9 +143,7 @@ final class ModelThread {
         }
     }
 
-    private <T> T pick(List<T> from) {
-        return from.get(random.nextInt(from.size()));
-    }
+    private <T> T pick(List<T> from) { return from.get(random.nextInt(from.size())); }
 
     private void openOrClose(int depth) {
         if (depth == 0 && myEnds.size() < MOST_ENDS) {
@@ -205,9 +193,7 @@ final class ModelThread {
     }
 
     private void meet(End end) {
-        if (end.connected != null) {
-            return;
-        }
+        if (end.connected != null) { return; }
         Known known = new Known();
         known.end = end;
         if (new Expect("insert").tolerated(shared.mayFail, IllegalArgumentException.class) // closed by others already
@@ -225,9 +211,7 @@ final class ModelThread {
     }
 
     private void register() {
-        if (shared.regions.size() >= MOST_REGIONS) {
-            return;
-        }
+        if (shared.regions.size() >= MOST_REGIONS) { return; }
         Region region = new Region();
         region.ofCaller = random.nextBoolean();
         region.value = 1 + random.nextInt(ModelMemory.VALUES - 1);
@@ -279,9 +263,7 @@ final class ModelThread {
         End from = pick(shared.isOwned() ? myEnds : shared.ends);
         Region local = pick(shared.regions);
         Region remote = pick(shared.regions);
-        if (!remote.ofCaller || from.connected == null && peers.isEmpty()) {
-            return;
-        }
+        if (!remote.ofCaller || from.connected == null && peers.isEmpty()) { return; }
         Known peer = from.connected == null ? pick(peers) : from.connected;
         long most = Math.min(local.region.length(), remote.region.length());
         long length = random.nextLong(1 + (kind.isInject() ? Math.min(most, from.rma.injectSize()) : most));
@@ -320,14 +302,10 @@ final class ModelThread {
                 .remote(piece.remote().remote, piece.remoteOffset(), piece.length());
         MemoryRegion local = piece.local().region;
         long cut = message.localLimit() > 1 ? random.nextLong(1 + piece.length()) : 0;
-        if (cut > 0) {
-            message.local(local, piece.offset(), cut);
-        }
+        if (cut > 0) { message.local(local, piece.offset(), cut); }
         message.local(local, piece.offset() + cut, piece.length() - cut);
         List<OperationFlag> flags = new ArrayList<>();
-        if (asks) {
-            flags.add(OperationFlag.COMPLETION);
-        }
+        if (asks) { flags.add(OperationFlag.COMPLETION); }
         if (op.kind().hasData()) {
             flags.add(OperationFlag.REMOTE_CQ_DATA);
             message.data(op.data());
@@ -343,15 +321,11 @@ final class ModelThread {
             @Override
             public void onCompletion(long token, long flags, long length, long data) {
                 shared.ledger.completed(queue, token, flags, data);
-                if (depth == 0 && random.nextInt(100) < 10) {
-                    step(1);
-                }
+                if (depth == 0 && random.nextInt(100) < 10) { step(1); }
             }
 
             @Override
-            public void onError(CompletionError error) {
-                shared.ledger.failed(queue, error);
-            }
+            public void onError(CompletionError error) { shared.ledger.failed(queue, error); }
         };
         int limit = 1 + random.nextInt(64);
         boolean waits = random.nextInt(5) == 0;

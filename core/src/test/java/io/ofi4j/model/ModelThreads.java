@@ -56,9 +56,7 @@ final class ModelThreads {
         vector = isOfConnections() ? null : domain.openAddressVector();
         areEndsClosed = seed % 3 != 0;
         mayFail = areEndsClosed || info.provider().contains("ofi_rxd");
-        if (mayFail) {
-            ledger.spoil();
-        }
+        if (mayFail) { ledger.spoil(); }
         together = new Phaser(threads);
         for (int index = 0; index < threads; index++) {
             workers.add(new ModelThread(this, seed * 31 + index, index));
@@ -70,9 +68,7 @@ final class ModelThreads {
         return info.domain().threading() == ThreadingModel.COMPLETION;
     }
 
-    boolean isOfConnections() {
-        return info.endpoint().type() == EndpointType.MSG;
-    }
+    boolean isOfConnections() { return info.endpoint().type() == EndpointType.MSG; }
 
     /** Where a thread makes connections; null where there are none. */
     ModelPairs openPairs(ModelWaitObjects objects) {
@@ -81,9 +77,7 @@ final class ModelThreads {
 
     void note(String step) {
         trace.add(step);
-        if (isVerbose) {
-            System.out.println("  " + step);
-        }
+        if (isVerbose) { System.out.println("  " + step); }
     }
 
     void run(int steps) throws InterruptedException {
@@ -102,29 +96,21 @@ final class ModelThreads {
         for (Thread thread : threads) {
             thread.join();
         }
-        if (!thrown.isEmpty()) {
-            throw new AssertionError("thread failed", thrown.getFirst());
-        }
+        if (!thrown.isEmpty()) { throw new AssertionError("thread failed", thrown.getFirst()); }
         check();
     }
 
     private void check() {
-        if (!ledger.pending().isEmpty()) {
-            throw new AssertionError("tokens did not come back: " + ledger.pending());
-        }
+        if (!ledger.pending().isEmpty()) { throw new AssertionError("tokens did not come back: " + ledger.pending()); }
         ledger.propagate();
         for (Region region : regions) {
-            if (region.open || region.ofCaller) {
-                region.memory.check(region);
-            }
+            if (region.open || region.ofCaller) { region.memory.check(region); }
             region.region.close();
             if (!region.ofCaller && region.memory.segment().scope().isAlive()) {
                 throw new AssertionError("the memory of " + region + " was not freed");
             }
         }
-        if (vector != null) {
-            vector.close();
-        }
+        if (vector != null) { vector.close(); }
         domain.close();
         fabric.close();
         arena.close();

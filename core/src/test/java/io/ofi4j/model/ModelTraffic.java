@@ -30,23 +30,15 @@ final class ModelTraffic {
     private static final int SHORT_NANOS = 1_000_000;
 
     private record Op(long token, Kind kind, End from, Region local, Region remote, int length, int at) {
-        boolean mustComplete() {
-            return !from.link.isDisturbed();
-        }
+        boolean mustComplete() { return !from.link.isDisturbed(); }
 
         /** Who is told of its data. */
-        End to() {
-            return from.isServer ? from.link.client : from.link.server;
-        }
+        End to() { return from.isServer ? from.link.client : from.link.server; }
 
         /** Where its bytes go to. */
-        Region target() {
-            return kind.isRead() ? local : remote;
-        }
+        Region target() { return kind.isRead() ? local : remote; }
 
-        Region source() {
-            return kind.isRead() ? remote : local;
-        }
+        Region source() { return kind.isRead() ? remote : local; }
     }
 
     private final ModelConnections program;
@@ -68,9 +60,7 @@ final class ModelTraffic {
     /** Binds what half of the endpoints count with. */
     void count(End end) {
         end.counted = program.chance(50);
-        if (end.counted) {
-            end.endpoint.bind(counter, CounterEvent.WRITE, CounterEvent.READ);
-        }
+        if (end.counted) { end.endpoint.bind(counter, CounterEvent.WRITE, CounterEvent.READ); }
     }
 
     private void await(Duration deadline) {
@@ -109,9 +99,7 @@ final class ModelTraffic {
             case 7 -> closeRegion();
             default -> {
                 List<End> ends = program.state.ends().filter(end -> end.rma != null || isConnected(end)).toList();
-                if (!ends.isEmpty()) {
-                    post(program.pick(ends));
-                }
+                if (!ends.isEmpty()) { post(program.pick(ends)); }
             }
         }
     }
@@ -133,9 +121,7 @@ final class ModelTraffic {
             }
 
             @Override
-            public void onError(CompletionError error) {
-                failed(queue, error);
-            }
+            public void onError(CompletionError error) { failed(queue, error); }
         };
     }
 
@@ -149,9 +135,7 @@ final class ModelTraffic {
     }
 
     private static void requireQueue(Queue queue, End end) {
-        if (end.queue != queue) {
-            throw new AssertionError("what is for " + end + " came on another queue");
-        }
+        if (end.queue != queue) { throw new AssertionError("what is for " + end + " came on another queue"); }
     }
 
     private void failed(Queue queue, CompletionError error) {
@@ -162,9 +146,7 @@ final class ModelTraffic {
             return;
         }
         Op op = pending.remove(error.token());
-        if (op == null || op.mustComplete()) {
-            throw new AssertionError(op + " failed: " + error);
-        }
+        if (op == null || op.mustComplete()) { throw new AssertionError(op + " failed: " + error); }
         requireQueue(queue, op.from());
         done.remove(op);
     }
@@ -179,9 +161,7 @@ final class ModelTraffic {
     }
 
     private void post(End end) {
-        if (end.rma == null) {
-            end.rma = end.endpoint.rma();
-        }
+        if (end.rma == null) { end.rma = end.endpoint.rma(); }
         Kind kind = Kind.values()[program.random.nextInt(Kind.values().length)];
         int most = kind.isInject() ? (int) end.rma.injectSize() : program.chance(50) ? LITTLE : regions.length;
         int length = program.random.nextInt(Math.min(most, regions.length) + 1);
@@ -198,27 +178,19 @@ final class ModelTraffic {
         begin(op);
         boolean[] taken = new boolean[1];
         expect.run(() -> taken[0] = call(blocking, op));
-        if (!taken[0]) {
-            refused(op);
-        }
+        if (!taken[0]) { refused(op); }
     }
 
     private void begin(Op op) {
-        if (!op.kind.isInject()) {
-            pending.put(op.token, op);
-        }
-        if (op.kind.hasData()) {
-            untold.put(op.token, op);
-        }
+        if (!op.kind.isInject()) { pending.put(op.token, op); }
+        if (op.kind.hasData()) { untold.put(op.token, op); }
         done.add(op);
     }
 
     private void refused(Op op) {
         boolean forgotten = (op.kind.isInject() || pending.remove(op.token) != null)
                 && (!op.kind.hasData() || untold.remove(op.token) != null);
-        if (!forgotten) {
-            throw new AssertionError(op + " completed though it was refused");
-        }
+        if (!forgotten) { throw new AssertionError(op + " completed though it was refused"); }
         done.remove(op);
     }
 
@@ -247,9 +219,7 @@ final class ModelTraffic {
         long counted = done.stream()
                 .filter(op -> op.mustComplete() && op.from.counted && ModelCalls.isCounted(op.kind, program.info))
                 .count();
-        if (counter.read() < counted) {
-            open.add("counted are " + counter.read() + " of " + counted);
-        }
+        if (counter.read() < counted) { open.add("counted are " + counter.read() + " of " + counted); }
         return open;
     }
 
@@ -258,9 +228,7 @@ final class ModelTraffic {
             return true; // not to be told any more
         }
         for (long at = op.at; at < op.at + op.length; at++) {
-            if (op.target().memory.value(at) == 0) {
-                return false;
-            }
+            if (op.target().memory.value(at) == 0) { return false; }
         }
         return true;
     }
@@ -271,9 +239,7 @@ final class ModelTraffic {
             pollAll();
         }
         pollAll();
-        if (!pending.isEmpty()) {
-            throw new AssertionError("tokens did not come back: " + pending);
-        }
+        if (!pending.isEmpty()) { throw new AssertionError("tokens did not come back: " + pending); }
         for (Queue queue : program.state.queues) {
             if (queue.queue.operationsInFlight() != 0) {
                 throw new AssertionError(queue.queue.operationsInFlight() + " slots leak on " + queue.queue);

@@ -52,9 +52,7 @@ final class ModelTransfers {
 
     private void pollFromElsewhere() {
         ThreadingModel model = program.info.domain().threading();
-        if (model != ThreadingModel.DOMAIN && model != ThreadingModel.COMPLETION || !program.chance(20)) {
-            return;
-        }
+        if (model != ThreadingModel.DOMAIN && model != ThreadingModel.COMPLETION || !program.chance(20)) { return; }
         Queue queue = program.pick(state.queues);
         program.note("poll queue " + state.queues.indexOf(queue) + " from another thread");
         CompletionHandler handler = (token, flags, length, data) -> {};
@@ -67,9 +65,7 @@ final class ModelTransfers {
     }
 
     /** Polls with a handler that only takes. */
-    void poll(Queue queue, int limit) {
-        poll(queue, limit, DEEPEST);
-    }
+    void poll(Queue queue, int limit) { poll(queue, limit, DEEPEST); }
 
     private void poll(Queue queue, int limit, int depth) {
         take("poll", queue, limit, depth, handler -> queue.queue.poll(handler, limit));
@@ -94,11 +90,7 @@ final class ModelTransfers {
                 mischief();
             }
 
-            private void mischief() {
-                if (mischief && program.chance(40)) {
-                    inHandler(depth);
-                }
-            }
+            private void mischief() { if (mischief && program.chance(40)) { inHandler(depth); } }
         };
         int[] count = {-1};
         new Expect(name).refused(!queue.open, IllegalStateException.class).tolerated(mischief, Mischief.class)

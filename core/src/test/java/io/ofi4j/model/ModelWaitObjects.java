@@ -34,9 +34,7 @@ final class ModelWaitObjects {
         return random.nextInt(100) < 40 ? WaitObject.NONE : SOME[random.nextInt(SOME.length)];
     }
 
-    private boolean isShm() {
-        return info.provider().equals("shm");
-    }
+    private boolean isShm() { return info.provider().equals("shm"); }
 
     /** Rule: with COMPLETION on tcp of libfabric 2.x there is none. */
     private boolean hasAny() {
@@ -84,9 +82,7 @@ final class ModelWaitObjects {
         try {
             return asked != WaitObject.NONE && queue.waitDescriptor() >= 0;
         } catch (IllegalStateException e) {
-            if (asked == WaitObject.FD) {
-                throw e;
-            }
+            if (asked == WaitObject.FD) { throw e; }
             return false; // as the provider likes it
         }
     }
@@ -94,9 +90,7 @@ final class ModelWaitObjects {
     private <T> T open(String call, WaitObject object, boolean offered, Supplier<T> open) {
         try {
             T opened = open.get();
-            if (offered) {
-                return opened;
-            }
+            if (offered) { return opened; }
             throw new AssertionError(call + " succeeded though wait object " + object + " is not offered");
         } catch (FabricException | UnsupportedOperationException e) {
             if (offered || !e.getMessage().contains(info.provider())) {

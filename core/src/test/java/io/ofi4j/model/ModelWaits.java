@@ -38,13 +38,9 @@ final class ModelWaits {
         }
     }
 
-    private String name(Queue queue) {
-        return " queue " + state.queues.indexOf(queue);
-    }
+    private String name(Queue queue) { return " queue " + state.queues.indexOf(queue); }
 
-    private Duration shortly() {
-        return Duration.ofNanos(program.random.nextInt(SHORT_NANOS));
-    }
+    private Duration shortly() { return Duration.ofNanos(program.random.nextInt(SHORT_NANOS)); }
 
     /** Rule: it takes as long as it may where nothing comes, and a signal that came before ends it at once. */
     private void await(Queue queue, int limit, int depth) {
@@ -86,24 +82,18 @@ final class ModelWaits {
             return;
         }
         Throwable thrown = Elsewhere.start(code).await();
-        if (thrown instanceof RuntimeException e) {
-            throw e;
-        }
+        if (thrown instanceof RuntimeException e) { throw e; }
     }
 
     /** A signal that comes at any moment of a wait ends it. */
     private void awaitSignal(Queue queue, int limit) {
-        if (!queue.open || queue.waiting > 0) {
-            return;
-        }
+        if (!queue.open || queue.waiting > 0) { return; }
         program.note("await signal of" + name(queue));
         Elsewhere signaler = Elsewhere.start(queue.queue::signal);
         long start = System.nanoTime();
         transfers.take("await", queue, limit, Integer.MAX_VALUE, handler -> queue.queue.await(handler, limit, ENDLESS));
         boolean late = System.nanoTime() - start >= ENDLESS.toNanos();
-        if (signaler.await() != null || late) {
-            throw new AssertionError("a signal was lost" + signaler.await());
-        }
+        if (signaler.await() != null || late) { throw new AssertionError("a signal was lost" + signaler.await()); }
         takeAtOnce(queue); // the signal may have come after the wait
     }
 
@@ -122,9 +112,7 @@ final class ModelWaits {
             if (queue.queue.tryWait() && (signaled || queue.queue.statistics().kept() > 0)) {
                 throw new AssertionError("tryWait lets wait though something is kept, or a signal came: " + signaled);
             }
-        })) {
-            queue.signaled = false;
-        }
+        })) { queue.signaled = false; }
     }
 
     private void block(Queue first) {
@@ -147,9 +135,5 @@ final class ModelWaits {
         queues.forEach(this::takeSignal); // which of them blocking has asked is not known
     }
 
-    private void takeSignal(Queue queue) {
-        if (queue.open && queue.signaled) {
-            takeAtOnce(queue);
-        }
-    }
+    private void takeSignal(Queue queue) { if (queue.open && queue.signaled) { takeAtOnce(queue); } }
 }

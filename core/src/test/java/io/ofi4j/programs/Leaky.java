@@ -26,8 +26,7 @@ final class Leaky {
 
     private static Fabric held;
 
-    private Leaky() {
-    }
+    private Leaky() {}
 
     public static void main(String[] arguments) throws InterruptedException, IOException {
         FabricHints hints = FabricHints.rma().provider(arguments[0]);

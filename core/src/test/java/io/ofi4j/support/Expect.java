@@ -9,29 +9,21 @@ public final class Expect {
     private final List<Class<? extends Throwable>> reasons = new ArrayList<>();
     private final List<Class<? extends Throwable>> tolerated = new ArrayList<>();
 
-    public Expect(String call) {
-        this.call = call;
-    }
+    public Expect(String call) { this.call = call; }
 
     /** A reason for the call to fail, if the condition holds. */
     public Expect refused(boolean condition, Class<? extends Throwable> exception) {
-        if (condition) {
-            reasons.add(exception);
-        }
+        if (condition) { reasons.add(exception); }
         return this;
     }
 
     /** An exception that may come, which is the provider's business. */
     public Expect tolerated(boolean condition, Class<? extends Throwable> exception) {
-        if (condition) {
-            tolerated.add(exception);
-        }
+        if (condition) { tolerated.add(exception); }
         return this;
     }
 
-    public boolean isRefused() {
-        return !reasons.isEmpty();
-    }
+    public boolean isRefused() { return !reasons.isEmpty(); }
 
     /** Makes the call: whether it went well. */
     public boolean run(Runnable code) {
@@ -44,9 +36,7 @@ public final class Expect {
             }
             throw new AssertionError(call + " threw " + e + " where the model says " + this, e);
         }
-        if (!reasons.isEmpty()) {
-            throw new AssertionError(call + " succeeded where the model says " + this);
-        }
+        if (!reasons.isEmpty()) { throw new AssertionError(call + " succeeded where the model says " + this); }
         return true;
     }
 

@@ -21,9 +21,7 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    public int read(ByteBuffer to) throws IOException {
-        return channel.read(to);
-    }
+    public int read(ByteBuffer to) throws IOException { return channel.read(to); }
 
     @Override
     public long read(ByteBuffer[] to, int offset, int length) throws IOException {
@@ -31,9 +29,7 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    public int write(ByteBuffer from) throws IOException {
-        return channel.write(from);
-    }
+    public int write(ByteBuffer from) throws IOException { return channel.write(from); }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
@@ -41,29 +37,19 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    public long position() throws IOException {
-        return channel.position();
-    }
+    public long position() throws IOException { return channel.position(); }
 
     @Override
-    public FileChannel position(long position) throws IOException {
-        return channel.position(position);
-    }
+    public FileChannel position(long position) throws IOException { return channel.position(position); }
 
     @Override
-    public long size() throws IOException {
-        return channel.size();
-    }
+    public long size() throws IOException { return channel.size(); }
 
     @Override
-    public FileChannel truncate(long size) throws IOException {
-        return channel.truncate(size);
-    }
+    public FileChannel truncate(long size) throws IOException { return channel.truncate(size); }
 
     @Override
-    public void force(boolean metaData) throws IOException {
-        channel.force(metaData);
-    }
+    public void force(boolean metaData) throws IOException { channel.force(metaData); }
 
     @Override
     public long transferTo(long position, long count, WritableByteChannel target) throws IOException {
@@ -76,14 +62,10 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    public int read(ByteBuffer to, long position) throws IOException {
-        return channel.read(to, position);
-    }
+    public int read(ByteBuffer to, long position) throws IOException { return channel.read(to, position); }
 
     @Override
-    public int write(ByteBuffer from, long position) throws IOException {
-        return channel.write(from, position);
-    }
+    public int write(ByteBuffer from, long position) throws IOException { return channel.write(from, position); }
 
     @Override
     public MappedByteBuffer map(MapMode mode, long position, long size) throws IOException {
@@ -91,9 +73,7 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    public MemorySegment map(MapMode mode, long offset, long size, Arena arena) {
-        return memory;
-    }
+    public MemorySegment map(MapMode mode, long offset, long size, Arena arena) { return memory; }
 
     @Override
     public FileLock lock(long position, long size, boolean shared) throws IOException {
@@ -106,7 +86,5 @@ public final class ForeignChannel extends FileChannel {
     }
 
     @Override
-    protected void implCloseChannel() throws IOException {
-        channel.close();
-    }
+    protected void implCloseChannel() throws IOException { channel.close(); }
 }

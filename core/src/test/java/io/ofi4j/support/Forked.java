@@ -18,12 +18,10 @@ public final class Forked {
 
     private static final Duration DEADLINE = Patience.seconds(120);
 
-    private Forked() {
-    }
+    private Forked() {}
 
     /** How a JVM ended and what it printed. */
-    public record Result(int exit, String output) {
-    }
+    public record Result(int exit, String output) {}
 
     /** A running JVM, whose output goes to a file. */
     public record Running(Process process, Path log) {
@@ -82,9 +80,7 @@ public final class Forked {
         return start(main, arguments).await();
     }
 
-    public static Running start(Class<?> main, String... arguments) {
-        return startBehind(List.of(), main, arguments);
-    }
+    public static Running start(Class<?> main, String... arguments) { return startBehind(List.of(), main, arguments); }
 
     /** As {@link #start}, by a command that executes another, such as {@code ip netns exec NAME}. */
     public static Running startBehind(List<String> prefix, Class<?> main, String... arguments) {

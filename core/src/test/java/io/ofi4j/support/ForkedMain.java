@@ -8,8 +8,7 @@ import java.util.Arrays;
 public final class ForkedMain {
     private static final int UNCAUGHT = 70;
 
-    private ForkedMain() {
-    }
+    private ForkedMain() {}
 
     /** The name of the main class, and its arguments. */
     public static void main(String[] arguments) throws Throwable {

@@ -8,8 +8,7 @@ public final class Garbage {
     /** Some of it lives for a while, and is copied. */
     private static final byte[][] ALIVE = new byte[SLOTS][];
 
-    private Garbage() {
-    }
+    private Garbage() {}
 
     public static void start() {
         Thread.ofPlatform().daemon().name("garbage").start(() -> {

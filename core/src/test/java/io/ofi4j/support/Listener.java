@@ -48,9 +48,7 @@ public final class Listener implements AutoCloseable {
 
     private final List<AutoCloseable> opened = new ArrayList<>();
 
-    public Listener(String provider) {
-        this(TestProviders.connectedHints(provider));
-    }
+    public Listener(String provider) { this(TestProviders.connectedHints(provider)); }
 
     public Listener(FabricHints hints) {
         FabricInfo info = TestProviders.info(hints);

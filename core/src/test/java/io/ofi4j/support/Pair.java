@@ -50,9 +50,7 @@ public final class Pair implements AutoCloseable {
     /** What is bound to the endpoints before they are enabled, beside vectors and event queues. */
     public interface Wiring {
         /** Of the near end. */
-        default Endpoint near(Pair pair, Endpoint endpoint) {
-            return endpoint.bind(pair.queue);
-        }
+        default Endpoint near(Pair pair, Endpoint endpoint) { return endpoint.bind(pair.queue); }
 
         /** Of the far end. */
         default Endpoint far(Pair pair, Endpoint endpoint) {
@@ -65,14 +63,10 @@ public final class Pair implements AutoCloseable {
 
     private final CompletionHandler recorder = new CompletionHandler() {
         @Override
-        public void onCompletion(long token, long flags, long length, long data) {
-            completed.add(token);
-        }
+        public void onCompletion(long token, long flags, long length, long data) { completed.add(token); }
 
         @Override
-        public void onError(CompletionError error) {
-            errors.add(error);
-        }
+        public void onError(CompletionError error) { errors.add(error); }
     };
 
     /** The target may learn, too, that a transfer broke off: sockets reports it there. */
@@ -83,22 +77,14 @@ public final class Pair implements AutoCloseable {
         }
 
         @Override
-        public void onError(CompletionError error) {
-            farErrors.add(error);
-        }
+        public void onError(CompletionError error) { farErrors.add(error); }
     };
 
-    public Pair(String provider) {
-        this(TestProviders.hints(provider));
-    }
+    public Pair(String provider) { this(TestProviders.hints(provider)); }
 
-    public Pair(FabricHints hints) {
-        this(hints, CompletionQueueAttributes.defaults());
-    }
+    public Pair(FabricHints hints) { this(hints, CompletionQueueAttributes.defaults()); }
 
-    public Pair(FabricHints hints, CompletionQueueAttributes attributes) {
-        this(hints, attributes, QUEUES);
-    }
+    public Pair(FabricHints hints, CompletionQueueAttributes attributes) { this(hints, attributes, QUEUES); }
 
     public Pair(FabricHints hints, CompletionQueueAttributes attributes, Wiring wiring) {
         FabricInfo info = TestProviders.info(hints);
@@ -144,9 +130,7 @@ public final class Pair implements AutoCloseable {
         return counter;
     }
 
-    public Rma rma() {
-        return endpoint.rma();
-    }
+    public Rma rma() { return endpoint.rma(); }
 
     /** Polls both ends; what the near one completed goes to {@link #completed} and {@link #errors}. */
     public void poll() {
@@ -155,9 +139,7 @@ public final class Pair implements AutoCloseable {
     }
 
     /** Polls the near end only. */
-    public void pollNear() {
-        queue.poll(recorder, 64);
-    }
+    public void pollNear() { queue.poll(recorder, 64); }
 
     /** Polls both ends until the near one has completed so many operations, well or not. */
     public void awaitCompletions(int count) {

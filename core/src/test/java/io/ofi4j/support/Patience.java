@@ -10,8 +10,7 @@ public final class Patience {
     private static final String PROPERTY = "ofi4j.test.patience";
     private static final int FACTOR = Integer.getInteger(PROPERTY, 1);
 
-    private Patience() {
-    }
+    private Patience() {}
 
     /** So many seconds of an ordinary machine. */
     public static Duration seconds(int seconds) {

@@ -18,13 +18,10 @@ public final class TestProviders {
     private static final String CHOSEN_ADDRESS = System.getProperty("ofi4j.test.address", "127.0.0.1");
 
     static {
-        if (Boolean.getBoolean("ofi4j.test.garbage")) {
-            Garbage.start();
-        }
+        if (Boolean.getBoolean("ofi4j.test.garbage")) { Garbage.start(); }
     }
 
-    private TestProviders() {
-    }
+    private TestProviders() {}
 
     /** The options that give another JVM the same. */
     public static List<String> options() {
@@ -33,9 +30,7 @@ public final class TestProviders {
 
     /** Those with RDM endpoints and RMA: {@code net} of libfabric 1.x became {@code tcp}. */
     public static Stream<String> rma() {
-        if (!CHOSEN.isEmpty()) {
-            return CHOSEN.stream().filter(name -> !name.startsWith(CONNECTED));
-        }
+        if (!CHOSEN.isEmpty()) { return CHOSEN.stream().filter(name -> !name.startsWith(CONNECTED)); }
         boolean two = Libfabric.load().version().major() >= 2;
         return Stream.of("shm", "tcp;ofi_rxm", two ? "tcp" : "net", "sockets", "udp;ofi_rxd");
     }
@@ -57,9 +52,7 @@ public final class TestProviders {
 
     /** Hints for a provider, on the loopback interface where it is a network's. */
     public static FabricHints hints(String provider) {
-        if (provider.startsWith(CONNECTED)) {
-            return connectedHints(provider.substring(CONNECTED.length()));
-        }
+        if (provider.startsWith(CONNECTED)) { return connectedHints(provider.substring(CONNECTED.length())); }
         FabricHints hints = FabricHints.rma().provider(provider);
         return provider.equals("shm") ? hints : hints.source(address(provider), null);
     }
@@ -73,9 +66,7 @@ public final class TestProviders {
         return FabricHints.connected().provider(provider).source(address(CONNECTED + provider), null);
     }
 
-    public static FabricInfo info(String provider) {
-        return info(hints(provider));
-    }
+    public static FabricInfo info(String provider) { return info(hints(provider)); }
 
     public static FabricInfo info(FabricHints hints) {
         List<FabricInfo> found = Libfabric.load().info(hints);

@@ -14,17 +14,14 @@ public final class TestSeed {
         System.out.println("seed of random values: -D" + PROPERTY + "=" + SEED);
     }
 
-    private TestSeed() {
-    }
+    private TestSeed() {}
 
     /**
      * {@return random values that depend on the seed and on who asks, not on the tests that ran before}
      *
      * @param user who asks, such as the name of a test
      */
-    public static Random random(String user) {
-        return new Random(SEED ^ (long) user.hashCode() << Integer.SIZE);
-    }
+    public static Random random(String user) { return new Random(SEED ^ (long) user.hashCode() << Integer.SIZE); }
 
     /** The option that gives another JVM the same. */
     public static String option() {

@@ -9,9 +9,7 @@ public final class CommandFailure extends RuntimeException {
      *
      * @param message what happened and what to try
      */
-    public CommandFailure(String message) {
-        super(message);
-    }
+    public CommandFailure(String message) { super(message); }
 
     /**
      * A failure with what caused it.
@@ -19,7 +17,5 @@ public final class CommandFailure extends RuntimeException {
      * @param message what happened and what to try
      * @param cause shown by --stacktrace
      */
-    public CommandFailure(String message, Throwable cause) {
-        super(message, cause);
-    }
+    public CommandFailure(String message, Throwable cause) { super(message, cause); }
 }

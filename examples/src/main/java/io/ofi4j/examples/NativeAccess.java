@@ -11,8 +11,7 @@ public final class NativeAccess {
     /** Looked at early: with the first native call, a JVM that only warns enables it. */
     private static final boolean FROM_THE_BEGINNING = isEnabled(Libfabric.class.getModule());
 
-    private NativeAccess() {
-    }
+    private NativeAccess() {}
 
     /** Each of the three modules has native calls of its own. */
     private static boolean isEnabled(Module core) {

@@ -40,9 +40,7 @@ public final class Ofi4j implements Runnable {
     public static void main(String[] arguments) {
         NativeAccess.isEnabled();
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
-        if (isInfo) {
-            Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders);
-        }
+        if (isInfo) { Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders); }
         System.exit(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments));
     }
 
@@ -77,9 +75,7 @@ public final class Ofi4j implements Runnable {
     private int failed(Exception failure, CommandLine command) {
         PrintWriter err = command.getErr();
         err.println("ofi4j: " + Sentences.of(failure));
-        if (stacktrace) {
-            failure.printStackTrace(err);
-        }
+        if (stacktrace) { failure.printStackTrace(err); }
         err.flush();
         return command.getCommandSpec().exitCodeOnExecutionException();
     }
@@ -90,9 +86,7 @@ public final class Ofi4j implements Runnable {
         String sentence = Sentences.of(failure);
         err.println("ofi4j: " + sentence + (sentence.endsWith(".") ? "" : ".") + " '"
                 + command.getCommandSpec().qualifiedName() + " --help' lists what there is.");
-        if (stacktrace) {
-            failure.printStackTrace(err);
-        }
+        if (stacktrace) { failure.printStackTrace(err); }
         err.flush();
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }

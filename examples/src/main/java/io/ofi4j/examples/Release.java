@@ -24,9 +24,7 @@ public final class Release implements IVersionProvider {
     }
 
     @Override
-    public String[] getVersion() {
-        return new String[]{"ofi4j " + VERSION, libfabric(), "Java " + Runtime.version()};
-    }
+    public String[] getVersion() { return new String[]{"ofi4j " + VERSION, libfabric(), "Java " + Runtime.version()}; }
 
     private static String libfabric() {
         try {

@@ -5,8 +5,7 @@ import picocli.CommandLine.ParameterException;
 
 /** What the user reads when something fails. */
 final class Sentences {
-    private Sentences() {
-    }
+    private Sentences() {}
 
     static String of(Throwable failure) {
         if (failure instanceof IllegalCallerException) {

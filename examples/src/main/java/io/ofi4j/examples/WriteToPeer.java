@@ -15,8 +15,7 @@ import java.time.Duration;
 
 /** Writes to a peer's memory. For brevity, both ends are in this process; they talk through shared memory. */
 public final class WriteToPeer {
-    private WriteToPeer() {
-    }
+    private WriteToPeer() {}
 
     /**
      * Runs it.

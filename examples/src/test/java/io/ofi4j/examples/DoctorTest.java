@@ -176,8 +176,7 @@ class DoctorTest {
 
     /** A program whose other library has taken two signals that the JVM needs, as the JVM found it out too late. */
     static final class ForeignHandler {
-        private ForeignHandler() {
-        }
+        private ForeignHandler() {}
 
         @SuppressWarnings("restricted")
         public static void main(String[] arguments) throws Throwable {

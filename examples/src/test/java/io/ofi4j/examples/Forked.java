@@ -99,9 +99,7 @@ public final class Forked implements AutoCloseable {
     }
 
     /** Starts the command. */
-    public static Forked start(String... arguments) {
-        return start(List.of(), arguments);
-    }
+    public static Forked start(String... arguments) { return start(List.of(), arguments); }
 
     /** Starts the command in a JVM with these options. */
     public static Forked start(List<String> jvmOptions, String... arguments) {
@@ -128,9 +126,7 @@ public final class Forked implements AutoCloseable {
     }
 
     /** {@return what stdout has so far} */
-    public String output() {
-        return read(out);
-    }
+    public String output() { return read(out); }
 
     /** Waits until stdout has this text. */
     public void awaitOutput(String text) {
@@ -143,9 +139,7 @@ public final class Forked implements AutoCloseable {
     }
 
     /** {@return how it ended} */
-    public Run await() {
-        return await(DEADLINE_SECONDS);
-    }
+    public Run await() { return await(DEADLINE_SECONDS); }
 
     /** {@return how it ended, which may take so long} */
     public Run await(int seconds) {
@@ -158,9 +152,7 @@ public final class Forked implements AutoCloseable {
     }
 
     /** {@return the process} */
-    public Process process() {
-        return process;
-    }
+    public Process process() { return process; }
 
     private static void sleep() {
         try {
@@ -182,9 +174,7 @@ public final class Forked implements AutoCloseable {
     public void close() {
         process.destroy();
         try {
-            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
+            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
             Files.delete(out);
             Files.delete(err);
         } catch (IOException | InterruptedException e) {

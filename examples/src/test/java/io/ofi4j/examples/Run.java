@@ -39,7 +39,5 @@ public record Run(int exitCode, String out, String err) {
     }
 
     /** {@return the lines of stdout} */
-    public List<String> lines() {
-        return out.lines().toList();
-    }
+    public List<String> lines() { return out.lines().toList(); }
 }

@@ -4,7 +4,5 @@ import org.junit.jupiter.api.Test;
 
 class WriteToPeerTest {
     @Test
-    void runs() {
-        WriteToPeer.main(new String[0]);
-    }
+    void runs() { WriteToPeer.main(new String[0]); }
 }

@@ -124,17 +124,13 @@ public class CriticalLayer extends RawLayer {
     }
 
     @Override
-    public int poll() {
-        return poll(queue);
-    }
+    public int poll() { return poll(queue); }
 
     /** How many completions; fails on anything but that or FI_EAGAIN. */
     private int poll(long which) {
         try {
             long count = (long) POLL.invokeExact(pollFunction, which, entriesAddress, (long) BATCH);
-            if (count < 0 && count != AGAIN) {
-                RawFabric.check(count, "fi_cq_read");
-            }
+            if (count < 0 && count != AGAIN) { RawFabric.check(count, "fi_cq_read"); }
             return count < 0 ? 0 : (int) count;
         } catch (Throwable t) {
             throw new AssertionError(t);

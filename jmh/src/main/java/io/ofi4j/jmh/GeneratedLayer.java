@@ -73,16 +73,12 @@ public class GeneratedLayer extends RawLayer {
     }
 
     @Override
-    public int poll() {
-        return poll(raw.queue);
-    }
+    public int poll() { return poll(raw.queue); }
 
     /** How many completions; fails on anything but that or FI_EAGAIN. */
     private int poll(MemorySegment which) {
         long count = fi_ops_cq.read.invoke(pollFunction, which, raw.entries, BATCH);
-        if (count < 0 && count != AGAIN) {
-            RawFabric.check(count, "fi_cq_read");
-        }
+        if (count < 0 && count != AGAIN) { RawFabric.check(count, "fi_cq_read"); }
         return count < 0 ? 0 : (int) count;
     }
 }

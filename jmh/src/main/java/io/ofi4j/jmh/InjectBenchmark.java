@@ -18,25 +18,17 @@ import org.openjdk.jmh.annotations.Warmup;
 public class InjectBenchmark {
     /** The generated bindings, called plainly. */
     @Benchmark
-    public void rawGenerated(GeneratedLayer layer) {
-        layer.inject();
-    }
+    public void rawGenerated(GeneratedLayer layer) { layer.inject(); }
 
     /** Critical calls with addresses as numbers, and nothing around them. */
     @Benchmark
-    public void rawCritical(CriticalLayer layer) {
-        layer.inject();
-    }
+    public void rawCritical(CriticalLayer layer) { layer.inject(); }
 
     /** The public API. */
     @Benchmark
-    public void publicApi(PublicLayer layer) {
-        layer.inject();
-    }
+    public void publicApi(PublicLayer layer) { layer.inject(); }
 
     /** The public API, with an operation that was prepared. */
     @Benchmark
-    public void prepared(PreparedLayer layer) {
-        layer.inject();
-    }
+    public void prepared(PreparedLayer layer) { layer.inject(); }
 }

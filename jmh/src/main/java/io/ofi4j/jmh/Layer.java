@@ -34,15 +34,11 @@ public abstract class Layer {
 
     /** Opens everything, on the thread that will use it. */
     @Setup(Level.Trial)
-    public final void setUp() {
-        open();
-    }
+    public final void setUp() { open(); }
 
     /** Closes everything. */
     @TearDown(Level.Trial)
-    public final void tearDown() {
-        close();
-    }
+    public final void tearDown() { close(); }
 
     abstract void open();
 
@@ -66,9 +62,7 @@ public abstract class Layer {
     /** Writes without a completion, and polls now and then, for the target to take them in. */
     public final void inject() {
         postInject();
-        if ((++injects & INJECTS_PER_POLL - 1) == 0) {
-            makeProgress();
-        }
+        if ((++injects & INJECTS_PER_POLL - 1) == 0) { makeProgress(); }
     }
 
     /** The local address to ask the provider for, or null where it needs none. */

@@ -18,19 +18,13 @@ import org.openjdk.jmh.annotations.Warmup;
 public class PollBenchmark {
     /** The generated bindings, called plainly. */
     @Benchmark
-    public int rawGenerated(GeneratedLayer layer) {
-        return layer.poll();
-    }
+    public int rawGenerated(GeneratedLayer layer) { return layer.poll(); }
 
     /** Critical calls with addresses as numbers, and nothing around them. */
     @Benchmark
-    public int rawCritical(CriticalLayer layer) {
-        return layer.poll();
-    }
+    public int rawCritical(CriticalLayer layer) { return layer.poll(); }
 
     /** The public API. */
     @Benchmark
-    public int publicApi(PublicLayer layer) {
-        return layer.poll();
-    }
+    public int publicApi(PublicLayer layer) { return layer.poll(); }
 }

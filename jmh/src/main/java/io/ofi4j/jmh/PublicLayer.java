@@ -105,12 +105,8 @@ public class PublicLayer extends Layer implements CompletionHandler {
     }
 
     @Override
-    public int poll() {
-        return queue.poll(this, BATCH);
-    }
+    public int poll() { return queue.poll(this, BATCH); }
 
     @Override
-    public void onCompletion(long token, long flags, long length, long data) {
-        completed = token;
-    }
+    public void onCompletion(long token, long flags, long length, long data) { completed = token; }
 }

@@ -164,9 +164,7 @@ final class RawFabric implements AutoCloseable {
         MemorySegment address = arena.allocate(JAVA_LONG);
         MemorySegment insert = function(vector, fid_av.ops$offset(), fi_ops_av.insert$offset());
         int inserted = fi_ops_av.insert.invoke(insert, vector, name, 1, address, 0, MemorySegment.NULL);
-        if (inserted != 1) {
-            throw new IllegalStateException("fi_av_insert gave " + inserted);
-        }
+        if (inserted != 1) { throw new IllegalStateException("fi_av_insert gave " + inserted); }
         return address.get(JAVA_LONG, 0);
     }
 
@@ -182,9 +180,7 @@ final class RawFabric implements AutoCloseable {
     }
 
     static void check(long status, String call) {
-        if (status != 0) {
-            throw new IllegalStateException(call + " gave " + status);
-        }
+        if (status != 0) { throw new IllegalStateException(call + " gave " + status); }
     }
 
     /** Closes everything, the last opened first. */

@@ -22,9 +22,7 @@ public abstract class RawLayer extends Layer {
     abstract void prepare();
 
     @Override
-    final void close() {
-        raw.close();
-    }
+    final void close() { raw.close(); }
 
     /**
      * Loads libfabric, and opens an endpoint through the public API, which keeps the JVM's signal handlers in force: the shm

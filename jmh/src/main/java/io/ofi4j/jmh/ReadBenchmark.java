@@ -18,25 +18,17 @@ import org.openjdk.jmh.annotations.Warmup;
 public class ReadBenchmark {
     /** The generated bindings, called plainly. */
     @Benchmark
-    public long rawGenerated(GeneratedLayer layer) {
-        return layer.read();
-    }
+    public long rawGenerated(GeneratedLayer layer) { return layer.read(); }
 
     /** Critical calls with addresses as numbers, and nothing around them. */
     @Benchmark
-    public long rawCritical(CriticalLayer layer) {
-        return layer.read();
-    }
+    public long rawCritical(CriticalLayer layer) { return layer.read(); }
 
     /** The public API. */
     @Benchmark
-    public long publicApi(PublicLayer layer) {
-        return layer.read();
-    }
+    public long publicApi(PublicLayer layer) { return layer.read(); }
 
     /** The public API, with an operation that was prepared. */
     @Benchmark
-    public long prepared(PreparedLayer layer) {
-        return layer.read();
-    }
+    public long prepared(PreparedLayer layer) { return layer.read(); }
 }

@@ -18,25 +18,17 @@ import org.openjdk.jmh.annotations.Warmup;
 public class WriteBenchmark {
     /** The generated bindings, called plainly. */
     @Benchmark
-    public long rawGenerated(GeneratedLayer layer) {
-        return layer.write();
-    }
+    public long rawGenerated(GeneratedLayer layer) { return layer.write(); }
 
     /** Critical calls with addresses as numbers, and nothing around them. */
     @Benchmark
-    public long rawCritical(CriticalLayer layer) {
-        return layer.write();
-    }
+    public long rawCritical(CriticalLayer layer) { return layer.write(); }
 
     /** The public API. */
     @Benchmark
-    public long publicApi(PublicLayer layer) {
-        return layer.write();
-    }
+    public long publicApi(PublicLayer layer) { return layer.write(); }
 
     /** The public API, with an operation that was prepared. */
     @Benchmark
-    public long prepared(PreparedLayer layer) {
-        return layer.write();
-    }
+    public long prepared(PreparedLayer layer) { return layer.write(); }
 }

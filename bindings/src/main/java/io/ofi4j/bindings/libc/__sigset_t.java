@@ -31,9 +31,7 @@ public class __sigset_t {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     private static final SequenceLayout __val$LAYOUT = (SequenceLayout) $LAYOUT.select(groupElement("__val"));
 
@@ -43,9 +41,7 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static final SequenceLayout __val$layout() {
-        return __val$LAYOUT;
-    }
+    public static final SequenceLayout __val$layout() { return __val$LAYOUT; }
 
     private static final long __val$OFFSET = $LAYOUT.byteOffset(groupElement("__val"));
 
@@ -55,9 +51,7 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static final long __val$offset() {
-        return __val$OFFSET;
-    }
+    public static final long __val$offset() { return __val$OFFSET; }
 
     /**
      * Getter for field:
@@ -87,9 +81,7 @@ public class __sigset_t {
      * unsigned long __val[16]
      * }
      */
-    public static long[] __val$dimensions() {
-        return __val$DIMS;
-    }
+    public static long[] __val$dimensions() { return __val$DIMS; }
     private static final VarHandle __val$ELEM_HANDLE = __val$LAYOUT.varHandle(sequenceElement());
 
     /**
@@ -123,16 +115,12 @@ public class __sigset_t {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

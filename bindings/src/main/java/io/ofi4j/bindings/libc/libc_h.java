@@ -71,54 +71,42 @@ public class libc_h {
      * #define SIGINT 2
      * }
      */
-    public static int SIGINT() {
-        return SIGINT;
-    }
+    public static int SIGINT() { return SIGINT; }
     private static final int SIGILL = (int) 4L;
     /**
      * {@snippet lang=c :
      * #define SIGILL 4
      * }
      */
-    public static int SIGILL() {
-        return SIGILL;
-    }
+    public static int SIGILL() { return SIGILL; }
     private static final int SIGABRT = (int) 6L;
     /**
      * {@snippet lang=c :
      * #define SIGABRT 6
      * }
      */
-    public static int SIGABRT() {
-        return SIGABRT;
-    }
+    public static int SIGABRT() { return SIGABRT; }
     private static final int SIGSEGV = (int) 11L;
     /**
      * {@snippet lang=c :
      * #define SIGSEGV 11
      * }
      */
-    public static int SIGSEGV() {
-        return SIGSEGV;
-    }
+    public static int SIGSEGV() { return SIGSEGV; }
     private static final int SIGTERM = (int) 15L;
     /**
      * {@snippet lang=c :
      * #define SIGTERM 15
      * }
      */
-    public static int SIGTERM() {
-        return SIGTERM;
-    }
+    public static int SIGTERM() { return SIGTERM; }
     private static final int SIGBUS = (int) 7L;
     /**
      * {@snippet lang=c :
      * #define SIGBUS 7
      * }
      */
-    public static int SIGBUS() {
-        return SIGBUS;
-    }
+    public static int SIGBUS() { return SIGBUS; }
 
     private static class sigaction {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(libc_h.C_INT, libc_h.C_INT,
@@ -135,9 +123,7 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static FunctionDescriptor sigaction$descriptor() {
-        return sigaction.DESC;
-    }
+    public static FunctionDescriptor sigaction$descriptor() { return sigaction.DESC; }
 
     /**
      * Downcall method handle for:
@@ -145,9 +131,7 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static MethodHandle sigaction$handle() {
-        return sigaction.HANDLE;
-    }
+    public static MethodHandle sigaction$handle() { return sigaction.HANDLE; }
 
     /**
      * Address for:
@@ -155,9 +139,7 @@ public class libc_h {
      * extern int sigaction(int __sig, const struct sigaction *restrict __act, struct sigaction *restrict __oact)
      * }
      */
-    public static MemorySegment sigaction$address() {
-        return sigaction.ADDR;
-    }
+    public static MemorySegment sigaction$address() { return sigaction.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -167,9 +149,7 @@ public class libc_h {
     public static int sigaction(int __sig, MemorySegment __act, MemorySegment __oact) {
         var mh$ = sigaction.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("sigaction", __sig, __act, __oact);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("sigaction", __sig, __act, __oact); }
             return (int) mh$.invokeExact(__sig, __act, __oact);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -190,9 +170,7 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static FunctionDescriptor malloc$descriptor() {
-        return malloc.DESC;
-    }
+    public static FunctionDescriptor malloc$descriptor() { return malloc.DESC; }
 
     /**
      * Downcall method handle for:
@@ -200,9 +178,7 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static MethodHandle malloc$handle() {
-        return malloc.HANDLE;
-    }
+    public static MethodHandle malloc$handle() { return malloc.HANDLE; }
 
     /**
      * Address for:
@@ -210,9 +186,7 @@ public class libc_h {
      * extern void *malloc(size_t __size)
      * }
      */
-    public static MemorySegment malloc$address() {
-        return malloc.ADDR;
-    }
+    public static MemorySegment malloc$address() { return malloc.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -222,9 +196,7 @@ public class libc_h {
     public static MemorySegment malloc(long __size) {
         var mh$ = malloc.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("malloc", __size);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("malloc", __size); }
             return (MemorySegment) mh$.invokeExact(__size);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -245,9 +217,7 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static FunctionDescriptor free$descriptor() {
-        return free.DESC;
-    }
+    public static FunctionDescriptor free$descriptor() { return free.DESC; }
 
     /**
      * Downcall method handle for:
@@ -255,9 +225,7 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static MethodHandle free$handle() {
-        return free.HANDLE;
-    }
+    public static MethodHandle free$handle() { return free.HANDLE; }
 
     /**
      * Address for:
@@ -265,9 +233,7 @@ public class libc_h {
      * extern void free(void *__ptr)
      * }
      */
-    public static MemorySegment free$address() {
-        return free.ADDR;
-    }
+    public static MemorySegment free$address() { return free.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -277,9 +243,7 @@ public class libc_h {
     public static void free(MemorySegment __ptr) {
         var mh$ = free.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("free", __ptr);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("free", __ptr); }
             mh$.invokeExact(__ptr);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -300,9 +264,7 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static FunctionDescriptor getenv$descriptor() {
-        return getenv.DESC;
-    }
+    public static FunctionDescriptor getenv$descriptor() { return getenv.DESC; }
 
     /**
      * Downcall method handle for:
@@ -310,9 +272,7 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static MethodHandle getenv$handle() {
-        return getenv.HANDLE;
-    }
+    public static MethodHandle getenv$handle() { return getenv.HANDLE; }
 
     /**
      * Address for:
@@ -320,9 +280,7 @@ public class libc_h {
      * extern char *getenv(const char *__name)
      * }
      */
-    public static MemorySegment getenv$address() {
-        return getenv.ADDR;
-    }
+    public static MemorySegment getenv$address() { return getenv.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -332,9 +290,7 @@ public class libc_h {
     public static MemorySegment getenv(MemorySegment __name) {
         var mh$ = getenv.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("getenv", __name);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("getenv", __name); }
             return (MemorySegment) mh$.invokeExact(__name);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -356,9 +312,7 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static FunctionDescriptor setenv$descriptor() {
-        return setenv.DESC;
-    }
+    public static FunctionDescriptor setenv$descriptor() { return setenv.DESC; }
 
     /**
      * Downcall method handle for:
@@ -366,9 +320,7 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static MethodHandle setenv$handle() {
-        return setenv.HANDLE;
-    }
+    public static MethodHandle setenv$handle() { return setenv.HANDLE; }
 
     /**
      * Address for:
@@ -376,9 +328,7 @@ public class libc_h {
      * extern int setenv(const char *__name, const char *__value, int __replace)
      * }
      */
-    public static MemorySegment setenv$address() {
-        return setenv.ADDR;
-    }
+    public static MemorySegment setenv$address() { return setenv.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -388,9 +338,7 @@ public class libc_h {
     public static int setenv(MemorySegment __name, MemorySegment __value, int __replace) {
         var mh$ = setenv.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("setenv", __name, __value, __replace);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("setenv", __name, __value, __replace); }
             return (int) mh$.invokeExact(__name, __value, __replace);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -411,9 +359,7 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static FunctionDescriptor strdup$descriptor() {
-        return strdup.DESC;
-    }
+    public static FunctionDescriptor strdup$descriptor() { return strdup.DESC; }
 
     /**
      * Downcall method handle for:
@@ -421,9 +367,7 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static MethodHandle strdup$handle() {
-        return strdup.HANDLE;
-    }
+    public static MethodHandle strdup$handle() { return strdup.HANDLE; }
 
     /**
      * Address for:
@@ -431,9 +375,7 @@ public class libc_h {
      * extern char *strdup(const char *__s)
      * }
      */
-    public static MemorySegment strdup$address() {
-        return strdup.ADDR;
-    }
+    public static MemorySegment strdup$address() { return strdup.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -443,9 +385,7 @@ public class libc_h {
     public static MemorySegment strdup(MemorySegment __s) {
         var mh$ = strdup.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("strdup", __s);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("strdup", __s); }
             return (MemorySegment) mh$.invokeExact(__s);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);
@@ -466,9 +406,7 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static FunctionDescriptor strlen$descriptor() {
-        return strlen.DESC;
-    }
+    public static FunctionDescriptor strlen$descriptor() { return strlen.DESC; }
 
     /**
      * Downcall method handle for:
@@ -476,9 +414,7 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static MethodHandle strlen$handle() {
-        return strlen.HANDLE;
-    }
+    public static MethodHandle strlen$handle() { return strlen.HANDLE; }
 
     /**
      * Address for:
@@ -486,9 +422,7 @@ public class libc_h {
      * extern unsigned long strlen(const char *__s)
      * }
      */
-    public static MemorySegment strlen$address() {
-        return strlen.ADDR;
-    }
+    public static MemorySegment strlen$address() { return strlen.ADDR; }
 
     /**
      * {@snippet lang=c :
@@ -498,9 +432,7 @@ public class libc_h {
     public static long strlen(MemorySegment __s) {
         var mh$ = strlen.HANDLE;
         try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("strlen", __s);
-            }
+            if (TRACE_DOWNCALLS) { traceDowncall("strlen", __s); }
             return (long) mh$.invokeExact(__s);
         } catch (Throwable ex$) {
             throw new AssertionError("should not reach here", ex$);

@@ -40,9 +40,7 @@ public class sigaction {
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     /**
      * {@snippet lang=c :
@@ -65,9 +63,7 @@ public class sigaction {
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         private static final AddressLayout sa_handler$LAYOUT = (AddressLayout) $LAYOUT
                 .select(groupElement("sa_handler"));
@@ -78,9 +74,7 @@ public class sigaction {
          * __sighandler_t sa_handler
          * }
          */
-        public static final AddressLayout sa_handler$layout() {
-            return sa_handler$LAYOUT;
-        }
+        public static final AddressLayout sa_handler$layout() { return sa_handler$LAYOUT; }
 
         private static final long sa_handler$OFFSET = $LAYOUT.byteOffset(groupElement("sa_handler"));
 
@@ -90,9 +84,7 @@ public class sigaction {
          * __sighandler_t sa_handler
          * }
          */
-        public static final long sa_handler$offset() {
-            return sa_handler$OFFSET;
-        }
+        public static final long sa_handler$offset() { return sa_handler$OFFSET; }
 
         /**
          * Getter for field:
@@ -138,9 +130,7 @@ public class sigaction {
             /**
              * The descriptor of this function pointer
              */
-            public static FunctionDescriptor descriptor() {
-                return $DESC;
-            }
+            public static FunctionDescriptor descriptor() { return $DESC; }
 
             private static final MethodHandle UP$MH = libc_h.upcallHandle(sa_sigaction.Function.class, "apply", $DESC);
 
@@ -175,9 +165,7 @@ public class sigaction {
          * void (*sa_sigaction)(int, siginfo_t *, void *)
          * }
          */
-        public static final AddressLayout sa_sigaction$layout() {
-            return sa_sigaction$LAYOUT;
-        }
+        public static final AddressLayout sa_sigaction$layout() { return sa_sigaction$LAYOUT; }
 
         private static final long sa_sigaction$OFFSET = $LAYOUT.byteOffset(groupElement("sa_sigaction"));
 
@@ -187,9 +175,7 @@ public class sigaction {
          * void (*sa_sigaction)(int, siginfo_t *, void *)
          * }
          */
-        public static final long sa_sigaction$offset() {
-            return sa_sigaction$OFFSET;
-        }
+        public static final long sa_sigaction$offset() { return sa_sigaction$OFFSET; }
 
         /**
          * Getter for field:
@@ -222,16 +208,12 @@ public class sigaction {
         /**
          * The size (in bytes) of this union
          */
-        public static long sizeof() {
-            return layout().byteSize();
-        }
+        public static long sizeof() { return layout().byteSize(); }
 
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -271,9 +253,7 @@ public class sigaction {
      * } __sigaction_handler
      * }
      */
-    public static final GroupLayout __sigaction_handler$layout() {
-        return __sigaction_handler$LAYOUT;
-    }
+    public static final GroupLayout __sigaction_handler$layout() { return __sigaction_handler$LAYOUT; }
 
     private static final long __sigaction_handler$OFFSET = $LAYOUT.byteOffset(groupElement("__sigaction_handler"));
 
@@ -286,9 +266,7 @@ public class sigaction {
      * } __sigaction_handler
      * }
      */
-    public static final long __sigaction_handler$offset() {
-        return __sigaction_handler$OFFSET;
-    }
+    public static final long __sigaction_handler$offset() { return __sigaction_handler$OFFSET; }
 
     /**
      * Getter for field:
@@ -324,9 +302,7 @@ public class sigaction {
      * __sigset_t sa_mask
      * }
      */
-    public static final GroupLayout sa_mask$layout() {
-        return sa_mask$LAYOUT;
-    }
+    public static final GroupLayout sa_mask$layout() { return sa_mask$LAYOUT; }
 
     private static final long sa_mask$OFFSET = $LAYOUT.byteOffset(groupElement("sa_mask"));
 
@@ -336,9 +312,7 @@ public class sigaction {
      * __sigset_t sa_mask
      * }
      */
-    public static final long sa_mask$offset() {
-        return sa_mask$OFFSET;
-    }
+    public static final long sa_mask$offset() { return sa_mask$OFFSET; }
 
     /**
      * Getter for field:
@@ -368,9 +342,7 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static final OfInt sa_flags$layout() {
-        return sa_flags$LAYOUT;
-    }
+    public static final OfInt sa_flags$layout() { return sa_flags$LAYOUT; }
 
     private static final long sa_flags$OFFSET = $LAYOUT.byteOffset(groupElement("sa_flags"));
 
@@ -380,9 +352,7 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static final long sa_flags$offset() {
-        return sa_flags$OFFSET;
-    }
+    public static final long sa_flags$offset() { return sa_flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -390,9 +360,7 @@ public class sigaction {
      * int sa_flags
      * }
      */
-    public static int sa_flags(MemorySegment struct) {
-        return struct.get(sa_flags$LAYOUT, sa_flags$OFFSET);
-    }
+    public static int sa_flags(MemorySegment struct) { return struct.get(sa_flags$LAYOUT, sa_flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -427,9 +395,7 @@ public class sigaction {
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = libc_h.upcallHandle(sa_restorer.Function.class, "apply", $DESC);
 
@@ -463,9 +429,7 @@ public class sigaction {
      * void (*sa_restorer)(void)
      * }
      */
-    public static final AddressLayout sa_restorer$layout() {
-        return sa_restorer$LAYOUT;
-    }
+    public static final AddressLayout sa_restorer$layout() { return sa_restorer$LAYOUT; }
 
     private static final long sa_restorer$OFFSET = $LAYOUT.byteOffset(groupElement("sa_restorer"));
 
@@ -475,9 +439,7 @@ public class sigaction {
      * void (*sa_restorer)(void)
      * }
      */
-    public static final long sa_restorer$offset() {
-        return sa_restorer$OFFSET;
-    }
+    public static final long sa_restorer$offset() { return sa_restorer$OFFSET; }
 
     /**
      * Getter for field:
@@ -510,16 +472,12 @@ public class sigaction {
     /**
      * The size (in bytes) of this struct
      */
-    public static long sizeof() {
-        return layout().byteSize();
-    }
+    public static long sizeof() { return layout().byteSize(); }
 
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.

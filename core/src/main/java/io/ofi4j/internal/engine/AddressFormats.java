@@ -63,12 +63,8 @@ public final class AddressFormats {
      * addresses behind it, and ends the JVM when it looks them up.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
-        if (info.addressFormat() == FabricConstants.FI_ADDR_STR) {
-            return false;
-        }
-        if (!isInternet(info.addressFormat())) {
-            return true;
-        }
+        if (info.addressFormat() == FabricConstants.FI_ADDR_STR) { return false; }
+        if (!isInternet(info.addressFormat())) { return true; }
         byte[] bytes = address.toBytes();
         boolean hasPort = (bytes[PORT_OFFSET] | bytes[PORT_OFFSET + 1]) != 0;
         boolean isIpv4 = bytes.length == SOCKADDR_IN_LENGTH;

@@ -92,9 +92,7 @@ public final class AddressLookup {
         if (inserted.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException(call + " is not offered by the provider " + info.provider());
         }
-        if (inserted.status() <= 0) {
-            throw unresolved(inserted.status());
-        }
+        if (inserted.status() <= 0) { throw unresolved(inserted.status()); }
         List<Optional<EndpointAddress>> addresses = new ArrayList<>(count);
         boolean givesOneNumber = count > 1 && inserted.status() > 1 && !inserted.has(1);
         for (int i = 0; i < count; i++) {

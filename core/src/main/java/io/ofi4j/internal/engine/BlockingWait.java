@@ -53,21 +53,15 @@ public final class BlockingWait {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         int since = begin();
-        if (since < 0) {
-            return found.getAsBoolean();
-        }
+        if (since < 0) { return found.getAsBoolean(); }
         Object recording = RECORDER.waiting();
         boolean isFound = false;
         try {
             for (int turn = 0;; turn++) {
                 isFound = found.getAsBoolean();
-                if (isFound) {
-                    return true;
-                }
+                if (isFound) { return true; }
                 long left = limit - (System.nanoTime() - start);
-                if (left <= 0 || isSignaled(since)) {
-                    return false;
-                }
+                if (left <= 0 || isSignaled(since)) { return false; }
                 Interrupts.check(operation);
                 pause(mayBlock, call, turn, left);
             }
@@ -114,18 +108,10 @@ public final class BlockingWait {
     }
 
     /** Makes blocked threads check again. */
-    public void wake() {
-        if (descriptor != null) {
-            descriptor.wake();
-        }
-    }
+    public void wake() { if (descriptor != null) { descriptor.wake(); } }
 
     /** As {@link WaitDescriptor#deafen}. */
-    public void deafen() {
-        if (descriptor != null) {
-            descriptor.deafen();
-        }
-    }
+    public void deafen() { if (descriptor != null) { descriptor.deafen(); } }
 
     /** Ends the waits in progress; if there is none, the next one. */
     public void signal() {
@@ -141,9 +127,7 @@ public final class BlockingWait {
 
     /** The number of signals so far, or -1 if a pending one ends this wait. */
     private synchronized int begin() {
-        if (takeSignal()) {
-            return -1;
-        }
+        if (takeSignal()) { return -1; }
         waiting++;
         return signals;
     }
@@ -155,13 +139,9 @@ public final class BlockingWait {
         return taken;
     }
 
-    private synchronized void end() {
-        waiting--;
-    }
+    private synchronized void end() { waiting--; }
 
-    private synchronized boolean isSignaled(int since) {
-        return signals != since;
-    }
+    private synchronized boolean isSignaled(int since) { return signals != since; }
 
     public WaitDescriptor requireDescriptor(Object owner) {
         if (descriptor == null) {
@@ -172,9 +152,5 @@ public final class BlockingWait {
         return descriptor;
     }
 
-    public void close() {
-        if (descriptor != null) {
-            descriptor.close();
-        }
-    }
+    public void close() { if (descriptor != null) { descriptor.close(); } }
 }

@@ -30,13 +30,9 @@ public final class CloseOrder {
     }
 
     /** Puts off the close of an object. */
-    public synchronized void hold(Object object) {
-        held.add(object);
-    }
+    public synchronized void hold(Object object) { held.add(object); }
 
-    public synchronized boolean isHolding() {
-        return !held.isEmpty();
-    }
+    public synchronized boolean isHolding() { return !held.isEmpty(); }
 
     /** Lets {@link #runDue} close an object that is held. */
     public synchronized void due(Object object, Runnable nativeClose) {
@@ -53,9 +49,7 @@ public final class CloseOrder {
         }
     }
 
-    private synchronized Runnable nextDue() {
-        return due.poll();
-    }
+    private synchronized Runnable nextDue() { return due.poll(); }
 
     /** Closes what waits for an object that is closed now. */
     public void release(Object object) {

@@ -10,13 +10,9 @@ public final class ClosedWithFabric {
     private final List<Handle> passiveEndpoints = new ArrayList<>();
     private final List<Handle> queues = new ArrayList<>();
 
-    public synchronized void passiveEndpoint(Handle handle) {
-        passiveEndpoints.add(handle);
-    }
+    public synchronized void passiveEndpoint(Handle handle) { passiveEndpoints.add(handle); }
 
-    public synchronized void queue(Handle handle) {
-        queues.add(handle);
-    }
+    public synchronized void queue(Handle handle) { queues.add(handle); }
 
     public synchronized void close() {
         passiveEndpoints.forEach(FidOps::fi_close);

@@ -32,9 +32,7 @@ public final class CompletionPoller extends CompletionReader {
             return 0;
         }
         long context;
-        if (found != 1 || !contexts.isWanted(context = first.context(0))) {
-            return handOut(handler, limit, found);
-        }
+        if (found != 1 || !contexts.isWanted(context = first.context(0))) { return handOut(handler, limit, found); }
         completed++;
         handler.onCompletion(contexts.complete(context), first.flags(0), first.length(0), first.data(0));
         finishIdleRegions();
@@ -43,9 +41,7 @@ public final class CompletionPoller extends CompletionReader {
 
     private int handOut(CompletionHandler handler, int limit, long found) {
         int count = takePlain(first, limit, found);
-        if (count == 0) {
-            return 0;
-        }
+        if (count == 0) { return 0; }
         begin(first);
         return deliver(handler, first, count);
     }
@@ -77,9 +73,7 @@ public final class CompletionPoller extends CompletionReader {
                     count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
                 }
             }
-            if (count > 0 || count == ERROR) {
-                begin(batch);
-            }
+            if (count > 0 || count == ERROR) { begin(batch); }
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -89,9 +83,7 @@ public final class CompletionPoller extends CompletionReader {
             return 1;
         }
         if (count == 0) {
-            if (selective) {
-                finishIdleRegions();
-            }
+            if (selective) { finishIdleRegions(); }
             return 0;
         }
         return deliver(handler, batch, count);
@@ -115,9 +107,7 @@ public final class CompletionPoller extends CompletionReader {
                 handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
             }
         } finally {
-            if (at < count) {
-                keepRest(batch, at, count);
-            }
+            if (at < count) { keepRest(batch, at, count); }
             end(batch);
         }
         finishIdleRegions();
@@ -158,8 +148,6 @@ public final class CompletionPoller extends CompletionReader {
 
     /** Finishes closed regions whose last operation was read. */
     public void finishIdleRegions() {
-        if (closingRegions.isAny) {
-            closingRegions.finishIdle();
-        }
+        if (closingRegions.isAny) { closingRegions.finishIdle(); }
     }
 }

@@ -60,8 +60,7 @@ public class CompletionReader {
     private long canceled;
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
-            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {
-    }
+            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {}
 
     public CompletionReader(Parts parts) {
         this.parts = parts;
@@ -77,28 +76,18 @@ public class CompletionReader {
         this.asideOps = newBatch();
     }
 
-    private CqOps newBatch() {
-        return new CqOps(handle, format, BATCH, criticalReads);
-    }
+    private CqOps newBatch() { return new CqOps(handle, format, BATCH, criticalReads); }
 
-    public void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException(parts.queue + " is closed");
-        }
-    }
+    public void requireOpen() { if (closed) { throw new IllegalStateException(parts.queue + " is closed"); } }
 
-    public boolean isClosed() {
-        return closed;
-    }
+    public boolean isClosed() { return closed; }
 
     public void close() {
         closed = true;
         attend();
     }
 
-    public boolean isReadable() {
-        return isReadable;
-    }
+    public boolean isReadable() { return isReadable; }
 
     public void readable() {
         isReadable = true;
@@ -119,9 +108,7 @@ public class CompletionReader {
     public CqOps idleBatch() {
         requireOpen();
         for (CqOps batch : batches) {
-            if (!batch.isBusy()) {
-                return batch;
-            }
+            if (!batch.isBusy()) { return batch; }
         }
         batches = Arrays.copyOf(batches, batches.length + 1);
         batches[batches.length - 1] = newBatch();
@@ -147,9 +134,7 @@ public class CompletionReader {
 
     /** Frees the slots of entries, replaces contexts by tokens, and drops silent entries. */
     private int take(CqOps batch, long count) {
-        if (count <= 0) {
-            return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count);
-        }
+        if (count <= 0) { return count == -Errno.EAGAIN || count == 0 ? 0 : readError(count); }
         completed += count;
         int wanted = 0;
         for (int entry = 0; entry < count; entry++) {
@@ -179,12 +164,8 @@ public class CompletionReader {
             kept.remove();
         }
         noteKept();
-        if (count > 0) {
-            return count;
-        }
-        if (!errors.isEmpty()) {
-            return ERROR;
-        }
+        if (count > 0) { return count; }
+        if (!errors.isEmpty()) { return ERROR; }
         return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
     }
 
@@ -210,9 +191,7 @@ public class CompletionReader {
         undisturbed = attention || selective || first.isBusy() ? null : unlocked;
     }
 
-    public boolean isDisturbed() {
-        return attention || first.isBusy();
-    }
+    public boolean isDisturbed() { return attention || first.isBusy(); }
 
     /** As {@link #selective} says from now on. */
     public void dropSilent() {
@@ -232,17 +211,13 @@ public class CompletionReader {
 
     /** Frees the slot of an operation; its token. */
     private long complete(long context) {
-        if (contexts.isInFlight(context)) {
-            return contexts.complete(context);
-        }
+        if (contexts.isInFlight(context)) { return contexts.complete(context); }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
     }
 
     private void putErrorAside(long status) {
-        if (status != -Errno.EAVAIL) {
-            throw Status.exception(status, "fi_cq_read", handle.provider());
-        }
+        if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", handle.provider()); }
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
@@ -274,9 +249,7 @@ public class CompletionReader {
 
     /** Completes an operation of no bytes. False if too much is kept already. */
     public boolean keep(long token, long flags) {
-        if (kept.size() >= contexts.capacity()) {
-            return false;
-        }
+        if (kept.size() >= contexts.capacity()) { return false; }
         completed++;
         kept.add(token, flags, 0, 0, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
         attend();
@@ -294,9 +267,7 @@ public class CompletionReader {
     }
 
     private boolean keepAside(long count) {
-        if (count == 0 || count == -Errno.EAGAIN) {
-            return false;
-        }
+        if (count == 0 || count == -Errno.EAGAIN) { return false; }
         if (count < 0) {
             putErrorAside(count);
             return true;

@@ -10,13 +10,9 @@ public final class CompletionRing {
     private int first;
     private int count;
 
-    public CompletionRing(int capacity) {
-        this.entries = new long[capacity * FIELDS];
-    }
+    public CompletionRing(int capacity) { this.entries = new long[capacity * FIELDS]; }
 
-    public int size() {
-        return count;
-    }
+    public int size() { return count; }
 
     /** Adds an entry of a batch, with its token. */
     public void add(long token, CqOps batch, int entry) {
@@ -25,9 +21,7 @@ public final class CompletionRing {
     }
 
     public void add(long token, long flags, long length, long data, long buffer, long tag, long source) {
-        if (count * FIELDS == entries.length) {
-            grow();
-        }
+        if (count * FIELDS == entries.length) { grow(); }
         int at = (first + count * FIELDS) % entries.length;
         entries[at] = token;
         entries[at + 1] = flags;

@@ -51,9 +51,7 @@ public final class CompletionWait {
     }
 
     /** Makes blocked threads poll again. */
-    public void wake() {
-        blocking.wake();
-    }
+    public void wake() { blocking.wake(); }
 
     public int descriptor() {
         guard.enter();
@@ -83,9 +81,7 @@ public final class CompletionWait {
         guard.enter();
         try {
             boolean quiet = isQuiet(requireDescriptor());
-            if (quiet) {
-                blocking.enter();
-            }
+            if (quiet) { blocking.enter(); }
             return quiet;
         } finally {
             guard.exit();
@@ -94,20 +90,12 @@ public final class CompletionWait {
 
     /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
     private boolean isQuiet(WaitDescriptor descriptor) {
-        if (reader.kept() > 0) {
-            return false;
-        }
+        if (reader.kept() > 0) { return false; }
         descriptor.rest();
-        if (!reader.isReadable()) {
-            return true;
-        }
-        if (descriptor.isDeaf()) {
-            return !reader.readAside();
-        }
+        if (!reader.isReadable()) { return true; }
+        if (descriptor.isDeaf()) { return !reader.readAside(); }
         int status = FabricOps.fi_trywait(fabric, handle);
-        if (status == -Errno.EAGAIN) {
-            return false;
-        }
+        if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", handle.provider());
         if (reader.readAside()) { // not every provider looks into its queue
             return false;
@@ -119,11 +107,7 @@ public final class CompletionWait {
      * An endpoint is about to be closed, inside the guard. On some providers it stays in the queue's wait object, which
      * fi_trywait then follows.
      */
-    public void closing() {
-        if (goesStale) {
-            blocking.deafen();
-        }
-    }
+    public void closing() { if (goesStale) { blocking.deafen(); } }
 
     private boolean isThresholdReached() {
         guard.enter();
@@ -143,7 +127,5 @@ public final class CompletionWait {
         blocking.awaitNobodyInside();
     }
 
-    public void close() {
-        blocking.close();
-    }
+    public void close() { blocking.close(); }
 }

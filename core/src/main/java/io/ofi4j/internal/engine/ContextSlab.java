@@ -81,9 +81,7 @@ public final class ContextSlab {
     /** Takes a slot: its context, or {@link #NONE} if none is free. */
     public long acquire(long token, long endpoint, int region) {
         int slot = notes[OWNER] < 0 ? 0 : next();
-        if (slot == NO_SLOT) {
-            return NONE;
-        }
+        if (slot == NO_SLOT) { return NONE; }
         notes[slot * NOTES + TOKEN] = token;
         notes[slot * NOTES + OWNER] = endpoint | region;
         return context(slot);
@@ -101,12 +99,8 @@ public final class ContextSlab {
 
     /** Notes the further regions of an operation that was just posted; 0 stands for none. */
     public void alsoConcerns(long context, int[] regions, int count) {
-        if (count > FURTHER) {
-            throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions");
-        }
-        if (further == null) {
-            further = new int[slots * FURTHER];
-        }
+        if (count > FURTHER) { throw new IllegalArgumentException("more than " + (FURTHER + 1) + " regions"); }
+        if (further == null) { further = new int[slots * FURTHER]; }
         int slot = slot(context);
         System.arraycopy(regions, 0, further, slot * FURTHER, count);
         Arrays.fill(further, slot * FURTHER + count, (slot + 1) * FURTHER, 0);
@@ -149,50 +143,32 @@ public final class ContextSlab {
         return token;
     }
 
-    public long token(long context) {
-        return notes[slot(context) * NOTES + TOKEN];
-    }
+    public long token(long context) { return notes[slot(context) * NOTES + TOKEN]; }
 
-    private long owner(int slot) {
-        return notes[slot * NOTES + OWNER];
-    }
+    private long owner(int slot) { return notes[slot * NOTES + OWNER]; }
 
-    private long context(int slot) {
-        return base + ((long) slot << CONTEXT_SHIFT);
-    }
+    private long context(int slot) { return base + ((long) slot << CONTEXT_SHIFT); }
 
-    private int slot(long context) {
-        return (int) (context - base >> CONTEXT_SHIFT);
-    }
+    private int slot(long context) { return (int) (context - base >> CONTEXT_SHIFT); }
 
     public int inFlight() {
         int freeSlots = (int) (free >>> 32 & Integer.MAX_VALUE) + (owner(0) < 0 ? 1 : 0);
         return slots - freeSlots;
     }
 
-    public int capacity() {
-        return slots;
-    }
+    public int capacity() { return slots; }
 
-    public long timesFull() {
-        return timesFull;
-    }
+    public long timesFull() { return timesFull; }
 
-    public int inFlightOfEndpoint(int endpoint) {
-        return inFlightOfEndpoint(endpoint, 0);
-    }
+    public int inFlightOfEndpoint(int endpoint) { return inFlightOfEndpoint(endpoint, 0); }
 
-    public int readsInFlight(int endpoint) {
-        return inFlightOfEndpoint(endpoint, READ);
-    }
+    public int readsInFlight(int endpoint) { return inFlightOfEndpoint(endpoint, READ); }
 
     private int inFlightOfEndpoint(int endpoint, long mark) {
         int count = 0;
         for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
             long owner = owner(slot);
-            if (isOf(owner, endpoint) && (owner & mark) == mark) {
-                count++;
-            }
+            if (isOf(owner, endpoint) && (owner & mark) == mark) { count++; }
         }
         return count;
     }

@@ -19,9 +19,7 @@ public final class DataReceiveCount {
         return demands(info) && info.endpoint().type() != EndpointType.MSG;
     }
 
-    private static boolean demands(FabricInfo info) {
-        return (info.modeBits() & FabricConstants.FI_RX_CQ_DATA) != 0;
-    }
+    private static boolean demands(FabricInfo info) { return (info.modeBits() & FabricConstants.FI_RX_CQ_DATA) != 0; }
 
     public static int of(FabricInfo info) {
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG

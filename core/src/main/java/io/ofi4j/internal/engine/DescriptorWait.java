@@ -27,22 +27,16 @@ public final class DescriptorWait {
         long limit = Deadlines.nanos(deadline);
         while (mayBlock()) {
             long left = limit - (System.nanoTime() - start);
-            if (left <= 0) {
-                return false;
-            }
+            if (left <= 0) { return false; }
             Interrupts.check("poll");
-            if (pause(left)) {
-                return true;
-            }
+            if (pause(left)) { return true; }
         }
         return true;
     }
 
     private boolean mayBlock() {
         for (Waitable object : objects) {
-            if (!object.tryWait()) {
-                return false;
-            }
+            if (!object.tryWait()) { return false; }
         }
         return true;
     }

@@ -17,17 +17,11 @@ public final class DomainListLock {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final Handle fabric;
 
-    public DomainListLock(Handle fabric) {
-        this.fabric = fabric;
-    }
+    public DomainListLock(Handle fabric) { this.fabric = fabric; }
 
-    public Opened open(InfoHandle info) {
-        return change(() -> FabricOps.fi_domain(fabric, info));
-    }
+    public Opened open(InfoHandle info) { return change(() -> FabricOps.fi_domain(fabric, info)); }
 
-    public int close(Handle domain) {
-        return change(() -> FidOps.fi_close(domain));
-    }
+    public int close(Handle domain) { return change(() -> FidOps.fi_close(domain)); }
 
     private <T> T change(Supplier<T> call) {
         lock.writeLock().lock();

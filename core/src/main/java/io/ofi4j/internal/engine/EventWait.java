@@ -48,9 +48,7 @@ public final class EventWait {
             if (queue.pumpUntil(condition, blocks ? Math.clamp(left / NANOS_PER_MILLI, 0, SLICE_MILLIS) : 0)) {
                 return true;
             }
-            if (left <= 0) {
-                return false;
-            }
+            if (left <= 0) { return false; }
             Interrupts.check("fi_eq_sread");
             queue.progressBeside();
             if (!blocks) {

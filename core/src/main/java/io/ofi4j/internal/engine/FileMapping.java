@@ -28,9 +28,7 @@ public record FileMapping(MemorySegment memory, Arena arena) {
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long before = channel.size();
             FileMapping mapping = of(channel, mode, offset, length); // outlives the channel
-            if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) {
-                return mapping;
-            }
+            if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) { return mapping; }
             mapping.arena.close();
             channel.truncate(before); // the mapping may have extended it
             throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
@@ -54,11 +52,7 @@ public record FileMapping(MemorySegment memory, Arena arena) {
     }
 
     private static void requireRange(long offset, long length) {
-        if (length < 1) {
-            throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length);
-        }
-        if (offset < 0) {
-            throw new IllegalArgumentException("a file has no bytes at offset " + offset);
-        }
+        if (length < 1) { throw new IllegalArgumentException("a memory region has at least 1 byte, not " + length); }
+        if (offset < 0) { throw new IllegalArgumentException("a file has no bytes at offset " + offset); }
     }
 }

@@ -44,9 +44,7 @@ public final class FoundInfo implements FabricInfo {
         return (FoundInfo) info;
     }
 
-    public InfoHandle handle() {
-        return handle;
-    }
+    public InfoHandle handle() { return handle; }
 
     /** {@return the same provider with another native struct} */
     public FoundInfo with(InfoHandle other) {
@@ -69,44 +67,28 @@ public final class FoundInfo implements FabricInfo {
     }
 
     @Override
-    public String provider() {
-        return fabric.provider();
-    }
+    public String provider() { return fabric.provider(); }
 
     @Override
-    public Set<Capability> capabilities() {
-        return Capability.setOf(handle.capabilities(), runtime);
-    }
+    public Set<Capability> capabilities() { return Capability.setOf(handle.capabilities(), runtime); }
 
     @Override
-    public long capabilityBits() {
-        return handle.capabilities();
-    }
+    public long capabilityBits() { return handle.capabilities(); }
 
     @Override
-    public long modeBits() {
-        return handle.mode();
-    }
+    public long modeBits() { return handle.mode(); }
 
     @Override
-    public int addressFormat() {
-        return handle.addressFormat();
-    }
+    public int addressFormat() { return handle.addressFormat(); }
 
     @Override
-    public String addressFormatName() {
-        return Attributes.addressFormatName(addressFormat());
-    }
+    public String addressFormatName() { return Attributes.addressFormatName(addressFormat()); }
 
     @Override
-    public Optional<EndpointAddress> sourceAddress() {
-        return address(handle.sourceAddress());
-    }
+    public Optional<EndpointAddress> sourceAddress() { return address(handle.sourceAddress()); }
 
     @Override
-    public Optional<EndpointAddress> destinationAddress() {
-        return address(handle.destinationAddress());
-    }
+    public Optional<EndpointAddress> destinationAddress() { return address(handle.destinationAddress()); }
 
     @Override
     public FabricInfo withDestination(EndpointAddress address) {
@@ -119,44 +101,28 @@ public final class FoundInfo implements FabricInfo {
     }
 
     @Override
-    public String protocolName() {
-        return Attributes.protocolName(endpoint.protocol());
-    }
+    public String protocolName() { return Attributes.protocolName(endpoint.protocol()); }
 
     @Override
-    public TransmitAttributes transmit() {
-        return transmit;
-    }
+    public TransmitAttributes transmit() { return transmit; }
 
     @Override
-    public ReceiveAttributes receive() {
-        return receive;
-    }
+    public ReceiveAttributes receive() { return receive; }
 
     @Override
-    public EndpointAttributes endpoint() {
-        return endpoint;
-    }
+    public EndpointAttributes endpoint() { return endpoint; }
 
     @Override
-    public DomainAttributes domain() {
-        return domain;
-    }
+    public DomainAttributes domain() { return domain; }
 
     @Override
-    public FabricAttributes fabric() {
-        return fabric;
-    }
+    public FabricAttributes fabric() { return fabric; }
 
     @Override
-    public String details() {
-        return handle.text();
-    }
+    public String details() { return handle.text(); }
 
     @Override
-    public List<ProviderQuirk> quirks() {
-        return Quirks.describe(identity());
-    }
+    public List<ProviderQuirk> quirks() { return Quirks.describe(identity()); }
 
     @Override
     public String toString() {

@@ -11,9 +11,7 @@ public final class ListeningSocket {
     /** Opens an active endpoint that takes the socket over, and closes that. */
     public static void close(DomainListLock domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
         Opened domain = domains.open(FoundInfo.of(info).handle());
-        if (domain.status() != 0) {
-            return;
-        }
+        if (domain.status() != 0) { return; }
         Opened endpoint = DomainOps.fi_endpoint(domain.handle(),
                 FoundInfo.of(info).handle().takingOver(passiveEndpoint));
         if (endpoint.status() == 0) {

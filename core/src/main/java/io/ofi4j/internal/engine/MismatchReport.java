@@ -47,9 +47,7 @@ public final class MismatchReport {
     private Optional<String> ask(FabricHints more, Supplier<String> sentence) {
         asked = more;
         List<FabricInfo> found = find.apply(more);
-        if (found.isEmpty()) {
-            return Optional.of(sentence.get());
-        }
+        if (found.isEmpty()) { return Optional.of(sentence.get()); }
         there = found;
         return Optional.empty();
     }
@@ -114,9 +112,7 @@ public final class MismatchReport {
     }
 
     private Optional<String> address() {
-        if (hints.node().isEmpty() && hints.service().isEmpty()) {
-            return Optional.empty();
-        }
+        if (hints.node().isEmpty() && hints.service().isEmpty()) { return Optional.empty(); }
         return Optional.of("Nothing matches the " + (hints.isSource() ? "source" : "destination") + " address "
                 + hints.node().orElse("*") + ":" + hints.service().orElse("*") + " with " + who
                 + ": is it an address of " + (hints.isSource() ? "this" : "a reachable") + " machine?");

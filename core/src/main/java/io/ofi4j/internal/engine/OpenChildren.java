@@ -10,13 +10,9 @@ public final class OpenChildren {
     private final Set<Object> open = new LinkedHashSet<>();
     private final boolean owned;
 
-    public OpenChildren() {
-        this(false);
-    }
+    public OpenChildren() { this(false); }
 
-    private OpenChildren(boolean owned) {
-        this.owned = owned;
-    }
+    private OpenChildren(boolean owned) { this.owned = owned; }
 
     /** Children that the program opened: each is a leak if it is not closed. */
     public static OpenChildren owned() {
@@ -25,21 +21,15 @@ public final class OpenChildren {
 
     public synchronized void add(Object child) {
         open.add(child);
-        if (owned) {
-            LeakReport.opened(child);
-        }
+        if (owned) { LeakReport.opened(child); }
     }
 
     public synchronized void remove(Object child) {
         open.remove(child);
-        if (owned) {
-            LeakReport.closed(child);
-        }
+        if (owned) { LeakReport.closed(child); }
     }
 
-    public synchronized boolean isEmpty() {
-        return open.isEmpty();
-    }
+    public synchronized boolean isEmpty() { return open.isEmpty(); }
 
     public synchronized void requireNone(Object parent) {
         if (!open.isEmpty()) {

@@ -8,8 +8,7 @@ import java.util.List;
 
 /** The receives that endpoints of one queue have posted for peers' writes with data. Used inside the queue's guard. */
 public final class QueueReceives {
-    private record Posted(Object endpoint, ReceivePool receives, int count, Arena memory) {
-    }
+    private record Posted(Object endpoint, ReceivePool receives, int count, Arena memory) {}
 
     private final List<Posted> all = new ArrayList<>();
     private int posted;
@@ -29,23 +28,17 @@ public final class QueueReceives {
         }
     }
 
-    public boolean own(long context) {
-        return find(context) != null;
-    }
+    public boolean own(long context) { return find(context) != null; }
 
     /** Posts a receive again that has completed. */
     public void completed(long context) {
         ReceivePool receives = find(context);
-        if (receives != null) {
-            receives.completed(context);
-        }
+        if (receives != null) { receives.completed(context); }
     }
 
     private ReceivePool find(long context) {
         for (int i = 0; i < all.size(); i++) { // no iterator: this is on the data path
-            if (all.get(i).receives.owns(context)) {
-                return all.get(i).receives;
-            }
+            if (all.get(i).receives.owns(context)) { return all.get(i).receives; }
         }
         return null;
     }

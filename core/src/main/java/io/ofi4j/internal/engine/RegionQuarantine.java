@@ -56,9 +56,7 @@ public final class RegionQuarantine {
         /** Of a mapped file, or null. */
         private Arena file;
 
-        private Closed(long address) {
-            this.address = address;
-        }
+        private Closed(long address) { this.address = address; }
     }
 
     /**
@@ -73,18 +71,14 @@ public final class RegionQuarantine {
     /** {@return zeroed memory at a page boundary} It comes here when the arena is closed. */
     public MemorySegment allocate(long length, Arena arena, long accessBits) {
         boolean kept = isKept(accessBits);
-        if (!kept && length < NativeMemory.HUGE_PAGE) {
-            return arena.allocate(length, NativeMemory.PAGE);
-        }
+        if (!kept && length < NativeMemory.HUGE_PAGE) { return arena.allocate(length, NativeMemory.PAGE); }
         long pages = NativeMemory.wholePages(length);
         long address = NativeMemory.map(pages);
         return NativeMemory.view(address, length, arena,
                 kept ? () -> unmap(address, pages) : () -> NativeMemory.unmap(address, pages));
     }
 
-    private boolean isKept(long accessBits) {
-        return keepsMemory && (accessBits & REMOTE) != 0;
-    }
+    private boolean isKept(long accessBits) { return keepsMemory && (accessBits & REMOTE) != 0; }
 
     private synchronized void unmap(long address, long length) {
         if (endpoints == 0) {
@@ -97,9 +91,7 @@ public final class RegionQuarantine {
 
     /** fi_close of a region, now or later: the status, or 0 if later. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
-        if (!closesLate || endpoints == 0 || !isKept(accessBits)) {
-            return FidOps.fi_close(region);
-        }
+        if (!closesLate || endpoints == 0 || !isKept(accessBits)) { return FidOps.fi_close(region); }
         Closed closed = new Closed(address);
         closed.object = region;
         quarantine.add(closed);
@@ -109,13 +101,9 @@ public final class RegionQuarantine {
 
     /** Deregisters a closed region whose key another region is to have. */
     public synchronized void freeKey(long key) {
-        if (!closesLate) {
-            return;
-        }
+        if (!closesLate) { return; }
         for (Closed closed : quarantine) {
-            if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) {
-                close(closed);
-            }
+            if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) { close(closed); }
         }
     }
 
@@ -131,9 +119,7 @@ public final class RegionQuarantine {
 
     /** Closes an arena, now or when JDK code no longer uses its memory. */
     public synchronized void free(Arena arena) {
-        if (!isClosed(arena)) {
-            held.add(arena);
-        }
+        if (!isClosed(arena)) { held.add(arena); }
     }
 
     private static boolean isClosed(Arena arena) {
@@ -158,9 +144,7 @@ public final class RegionQuarantine {
         Iterator<Closed> latestFirst = quarantine.descendingIterator();
         while (closesLate && latestFirst.hasNext()) {
             Closed closed = latestFirst.next();
-            if (closed.address == address && closed.length == 0) {
-                return closed;
-            }
+            if (closed.address == address && closed.length == 0) { return closed; }
         }
         Closed added = new Closed(address);
         quarantine.add(added);
@@ -180,16 +164,12 @@ public final class RegionQuarantine {
         }
         if (closed.file != null) {
             free(closed.file);
-        } else if (closed.length > 0) {
-            NativeMemory.unmap(closed.address, closed.length);
-        }
+        } else if (closed.length > 0) { NativeMemory.unmap(closed.address, closed.length); }
     }
 
     /** Whether the provider's object is closed. */
     private boolean close(Closed closed) {
-        if (closed.object == null) {
-            return true;
-        }
+        if (closed.object == null) { return true; }
         int status = FidOps.fi_close(closed.object);
         if (status != 0) {
             failed(status, closed.object.provider());
@@ -202,14 +182,10 @@ public final class RegionQuarantine {
     /** Notes that a region could not be deregistered, during another call. */
     public synchronized void failed(int status, String provider) {
         FabricException late = Status.exception(status, "fi_close(memory region)", provider);
-        if (failure == null) {
-            failure = late;
-        }
+        if (failure == null) { failure = late; }
     }
 
-    public synchronized void endpointOpened() {
-        endpoints++;
-    }
+    public synchronized void endpointOpened() { endpoints++; }
 
     /** Empties the quarantine with the last one. */
     public synchronized void endpointClosed() {
@@ -229,15 +205,11 @@ public final class RegionQuarantine {
         }
         for (int left = OF_CLOSED_DOMAINS.size(); left > 0; left--) {
             Arena arena = OF_CLOSED_DOMAINS.poll();
-            if (arena != null && !isClosed(arena)) {
-                OF_CLOSED_DOMAINS.add(arena);
-            }
+            if (arena != null && !isClosed(arena)) { OF_CLOSED_DOMAINS.add(arena); }
         }
     }
 
-    public synchronized boolean isHeld() {
-        return !held.isEmpty();
-    }
+    public synchronized boolean isHeld() { return !held.isEmpty(); }
 
     /** The domain has no endpoint any more. Memory in use is freed when a region of another domain is closed. */
     public void close() {
@@ -250,8 +222,6 @@ public final class RegionQuarantine {
 
     /** Throws the first failure of {@link #failed}. */
     public synchronized void checkLate() {
-        if (failure != null) {
-            throw failure;
-        }
+        if (failure != null) { throw failure; }
     }
 }

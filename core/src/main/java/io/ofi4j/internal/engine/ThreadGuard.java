@@ -51,21 +51,15 @@ public final class ThreadGuard {
         return new ThreadGuard(Thread.currentThread(), true, model);
     }
 
-    public void enter() {
-        enter(this, unlocked);
-    }
+    public void enter() { enter(this, unlocked); }
 
     private void enterOtherwise() {
         checkThread();
-        if (exclusive) {
-            enterAlone();
-        }
+        if (exclusive) { enterAlone(); }
     }
 
     private void enterAlone() {
-        if ((Thread) NEXT.getOpaque(this) != null || !HELD.compareAndSet(this, 0, 1)) {
-            await();
-        }
+        if ((Thread) NEXT.getOpaque(this) != null || !HELD.compareAndSet(this, 0, 1)) { await(); }
     }
 
     /** Enters from any thread, if the model has a lock; otherwise as {@link #enter}. */
@@ -77,23 +71,13 @@ public final class ThreadGuard {
         }
     }
 
-    public boolean admits(Thread thread) {
-        return owner == null || owner == thread;
-    }
+    public boolean admits(Thread thread) { return owner == null || owner == thread; }
 
-    public boolean sharesOwnerWith(ThreadGuard other) {
-        return owner == other.owner;
-    }
+    public boolean sharesOwnerWith(ThreadGuard other) { return owner == other.owner; }
 
-    public boolean admitsAnyone(Thread thread) {
-        return exclusive || admits(thread);
-    }
+    public boolean admitsAnyone(Thread thread) { return exclusive || admits(thread); }
 
-    public void exit() {
-        if (exclusive) {
-            HELD.setRelease(this, 0);
-        }
-    }
+    public void exit() { if (exclusive) { HELD.setRelease(this, 0); } }
 
     /** The thread that need not enter, or null. Callers keep it in a field. */
     public Thread unlocked() {
@@ -105,50 +89,32 @@ public final class ThreadGuard {
      * local variable the result tells the compiler which exit belongs to which enter.
      */
     public static boolean enter(ThreadGuard guard, Thread unlocked) {
-        if (unlocked == Thread.currentThread()) {
-            return false;
-        }
+        if (unlocked == Thread.currentThread()) { return false; }
         guard.enterOtherwise();
         return true;
     }
 
-    public static void exit(ThreadGuard guard, boolean entered) {
-        if (entered) {
-            guard.exit();
-        }
-    }
+    public static void exit(ThreadGuard guard, boolean entered) { if (entered) { guard.exit(); } }
 
-    public void checkThread() {
-        if (owner != null && owner != Thread.currentThread()) {
-            throw wrongThread();
-        }
-    }
+    public void checkThread() { if (owner != null && owner != Thread.currentThread()) { throw wrongThread(); } }
 
     private void await() {
         Thread me = Thread.currentThread();
         for (int spins = 0; spins < SPINS; spins++) {
-            if (getsIn(me)) {
-                return;
-            }
+            if (getsIn(me)) { return; }
             Thread.onSpinWait();
         }
         long begin = System.nanoTime();
         while (!getsIn(me)) {
-            if (System.nanoTime() - begin > PATIENCE_NANOS) {
-                NEXT.compareAndSet(this, (Thread) null, me);
-            }
+            if (System.nanoTime() - begin > PATIENCE_NANOS) { NEXT.compareAndSet(this, (Thread) null, me); }
             Thread.yield();
         }
     }
 
     private boolean getsIn(Thread me) {
         Thread first = (Thread) NEXT.getOpaque(this);
-        if (first != null && first != me || !HELD.weakCompareAndSetAcquire(this, 0, 1)) {
-            return false;
-        }
-        if (first == me) {
-            NEXT.setOpaque(this, (Thread) null);
-        }
+        if (first != null && first != me || !HELD.weakCompareAndSetAcquire(this, 0, 1)) { return false; }
+        if (first == me) { NEXT.setOpaque(this, (Thread) null); }
         return true;
     }
 

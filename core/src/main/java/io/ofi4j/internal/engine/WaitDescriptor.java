@@ -27,16 +27,12 @@ public final class WaitDescriptor {
         this.provider = provider;
         this.event = required(Descriptors.event());
         int all = Descriptors.epoll(provider, event);
-        if (all < 0) {
-            Descriptors.close(event);
-        }
+        if (all < 0) { Descriptors.close(event); }
         this.number = required(all);
     }
 
     private static int required(int descriptor) {
-        if (descriptor < 0) {
-            throw Status.exception(-Errno.EMFILE, "eventfd", "none");
-        }
+        if (descriptor < 0) { throw Status.exception(-Errno.EMFILE, "eventfd", "none"); }
         return descriptor;
     }
 
@@ -57,27 +53,19 @@ public final class WaitDescriptor {
         return chosen.status() == 0 && chosen.value() == WaitObject.FD.value();
     }
 
-    public boolean isProviderReady() {
-        return Descriptors.poll(0, provider) > 0;
-    }
+    public boolean isProviderReady() { return Descriptors.poll(0, provider) > 0; }
 
     /** Makes it readable until {@link #rest}. Any thread may call this at any time. */
     public synchronized void wake() {
-        if (!closed) {
-            Descriptors.signal(event);
-        }
+        if (!closed) { Descriptors.signal(event); }
     }
 
     public synchronized void rest() {
-        if (closed) {
-            return;
-        }
+        if (closed) { return; }
         if (!isDeaf || timer != NONE) { // without a timer it stays readable: nobody may block
             Descriptors.reset(event);
         }
-        if (timer != NONE) {
-            Descriptors.reset(timer);
-        }
+        if (timer != NONE) { Descriptors.reset(timer); }
     }
 
     /**
@@ -85,27 +73,21 @@ public final class WaitDescriptor {
      * check again.
      */
     public synchronized void deafen() {
-        if (closed || isDeaf) {
-            return;
-        }
+        if (closed || isDeaf) { return; }
         isDeaf = true;
         timer = Math.max(NONE, Descriptors.timer(TICK_NANOS));
         Descriptors.replace(number, provider, timer);
         Descriptors.signal(event);
     }
 
-    public synchronized boolean isDeaf() {
-        return isDeaf;
-    }
+    public synchronized boolean isDeaf() { return isDeaf; }
 
     public synchronized void close() {
         if (!closed) {
             closed = true;
             Descriptors.close(number);
             Descriptors.close(event);
-            if (timer != NONE) {
-                Descriptors.close(timer);
-            }
+            if (timer != NONE) { Descriptors.close(timer); }
         }
     }
 }

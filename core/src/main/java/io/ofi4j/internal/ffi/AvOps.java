@@ -94,8 +94,7 @@ public final class AvOps {
     }
 
     /** The status, and the address if it is 0. */
-    public record Found(int status, byte[] address) {
-    }
+    public record Found(int status, byte[] address) {}
 
     /** The address must be in the vector: providers do not check. */
     public static Found fi_av_lookup(Handle vector, long address) {
@@ -105,9 +104,7 @@ public final class AvOps {
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
             int status = fi_ops_av.lookup.invoke(function, vector.pointer(), address, name, length);
             long size = length.get(JAVA_LONG, 0);
-            if (status == 0 && (size < 1 || size > ROOM)) {
-                return new Found(-Errno.EMSGSIZE, null);
-            }
+            if (status == 0 && (size < 1 || size > ROOM)) { return new Found(-Errno.EMSGSIZE, null); }
             return new Found(status, status != 0 ? null : name.asSlice(0, size).toArray(JAVA_BYTE));
         }
     }

@@ -14,8 +14,7 @@ public final class CmOps {
     private static final long OPS = fid_ep.cm$offset();
 
     /** The status, and the address if it is 0. */
-    public record Name(int status, byte[] address) {
-    }
+    public record Name(int status, byte[] address) {}
 
     public static Name fi_getname(Handle endpoint) {
         return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));

@@ -33,17 +33,11 @@ public final class CntrOps {
         this.plain = !criticalReads;
     }
 
-    private MemorySegment find(long entry, String call) {
-        return counter.require(OPS, entry, call);
-    }
+    private MemorySegment find(long entry, String call) { return counter.require(OPS, entry, call); }
 
-    public long fi_cntr_read() {
-        return read(read);
-    }
+    public long fi_cntr_read() { return read(read); }
 
-    public long fi_cntr_readerr() {
-        return read(readerr);
-    }
+    public long fi_cntr_readerr() { return read(readerr); }
 
     private long read(MemorySegment function) {
         try {
@@ -53,21 +47,13 @@ public final class CntrOps {
         }
     }
 
-    public int fi_cntr_add(long value) {
-        return change(find(fi_ops_cntr.add$offset(), "fi_cntr_add"), value);
-    }
+    public int fi_cntr_add(long value) { return change(find(fi_ops_cntr.add$offset(), "fi_cntr_add"), value); }
 
-    public int fi_cntr_set(long value) {
-        return change(find(fi_ops_cntr.set$offset(), "fi_cntr_set"), value);
-    }
+    public int fi_cntr_set(long value) { return change(find(fi_ops_cntr.set$offset(), "fi_cntr_set"), value); }
 
-    public int fi_cntr_adderr(long value) {
-        return change(find(fi_ops_cntr.adderr$offset(), "fi_cntr_adderr"), value);
-    }
+    public int fi_cntr_adderr(long value) { return change(find(fi_ops_cntr.adderr$offset(), "fi_cntr_adderr"), value); }
 
-    public int fi_cntr_seterr(long value) {
-        return change(find(fi_ops_cntr.seterr$offset(), "fi_cntr_seterr"), value);
-    }
+    public int fi_cntr_seterr(long value) { return change(find(fi_ops_cntr.seterr$offset(), "fi_cntr_seterr"), value); }
 
     private int change(MemorySegment function, long value) {
         try {

@@ -113,11 +113,7 @@ public final class CqEntries {
         origins[entry] = source;
     }
 
-    public long tag(int entry) {
-        return tags[entry];
-    }
+    public long tag(int entry) { return tags[entry]; }
 
-    public long source(int entry) {
-        return origins[entry];
-    }
+    public long source(int entry) { return origins[entry]; }
 }

@@ -13,15 +13,9 @@ public record CqFormat(int format, long withSource) {
         return new CqFormat(format, ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
     }
 
-    public static CqFormat withoutSources(int format) {
-        return new CqFormat(format, 0);
-    }
+    public static CqFormat withoutSources(int format) { return new CqFormat(format, 0); }
 
-    public boolean hasSource(long flags) {
-        return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0;
-    }
+    public boolean hasSource(long flags) { return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0; }
 
-    public boolean isPlain() {
-        return format == FabricConstants.FI_CQ_FORMAT_DATA && withSource == 0;
-    }
+    public boolean isPlain() { return format == FabricConstants.FI_CQ_FORMAT_DATA && withSource == 0; }
 }

@@ -73,9 +73,7 @@ public final class CqOps {
     }
 
     /** Whether a thread hands out the entries. */
-    public boolean isBusy() {
-        return (boolean) BUSY.getAcquire(this);
-    }
+    public boolean isBusy() { return (boolean) BUSY.getAcquire(this); }
 
     /** A thread begins to hand out the entries, inside the queue's guard. */
     public void busy() {
@@ -91,9 +89,7 @@ public final class CqOps {
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
         try {
-            if (further != null) {
-                return further.read(memory, count);
-            }
+            if (further != null) { return further.read(memory, count); }
             return criticalReads
                     ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
                     : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
@@ -103,9 +99,7 @@ public final class CqOps {
     }
 
     /** Whether {@link #readPlain} may be called. */
-    public boolean isPlain() {
-        return plain;
-    }
+    public boolean isPlain() { return plain; }
 
     /** fi_cq_read, even if there are sources: with more than one entry {@link #forgetFurther} must follow. */
     public long readPlain(long count) {
@@ -137,26 +131,18 @@ public final class CqOps {
         }
     }
 
-    public long context(int entry) {
-        return NativeWords.get(entries, entry * ENTRY + CONTEXT);
-    }
+    public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
 
     /** Replaces the op_context of an entry. */
     public void context(int entry, long replacement) {
         NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
     }
 
-    public long flags(int entry) {
-        return NativeWords.get(entries, entry * ENTRY + FLAGS);
-    }
+    public long flags(int entry) { return NativeWords.get(entries, entry * ENTRY + FLAGS); }
 
-    public long length(int entry) {
-        return NativeWords.get(entries, entry * ENTRY + LENGTH);
-    }
+    public long length(int entry) { return NativeWords.get(entries, entry * ENTRY + LENGTH); }
 
-    public long data(int entry) {
-        return NativeWords.get(entries, entry * ENTRY + DATA);
-    }
+    public long data(int entry) { return NativeWords.get(entries, entry * ENTRY + DATA); }
 
     public void copy(int from, int to) {
         if (from != to) {
@@ -164,14 +150,10 @@ public final class CqOps {
         }
     }
 
-    public long buffer(int entry) {
-        return NativeWords.get(entries, entry * ENTRY + BUFFER);
-    }
+    public long buffer(int entry) { return NativeWords.get(entries, entry * ENTRY + BUFFER); }
 
     /** 0 if the format has none. */
-    public long tag(int entry) {
-        return further == null ? 0 : further.tag(entry);
-    }
+    public long tag(int entry) { return further == null ? 0 : further.tag(entry); }
 
     /** FI_ADDR_NOTAVAIL if there is none. */
     public long source(int entry) {
@@ -181,9 +163,7 @@ public final class CqOps {
     public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
         long at = entries + entry * ENTRY;
         NativeWords.set(at, BUFFER, buffer);
-        if (further != null) {
-            further.put(entry, tag, source);
-        }
+        if (further != null) { further.put(entry, tag, source); }
         NativeWords.set(at, CONTEXT, context);
         NativeWords.set(at, FLAGS, flags);
         NativeWords.set(at, LENGTH, length);
@@ -191,8 +171,7 @@ public final class CqOps {
     }
 
     public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
-            int errno, int providerErrno, String providerText, byte[] providerData) {
-    }
+            int errno, int providerErrno, String providerText, byte[] providerData) {}
 
     /**
      * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText no text is
@@ -207,9 +186,7 @@ public final class CqOps {
             fi_cq_err_entry.err_data(entry, data);
             fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
             long count = fi_ops_cq.readerr.invoke(function, queue.pointer(), entry, 0);
-            if (count <= 0) {
-                return null;
-            }
+            if (count <= 0) { return null; }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
             return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
@@ -228,9 +205,7 @@ public final class CqOps {
 
     private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {
         MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_cq.strerror$offset());
-        if (function == null) {
-            return "";
-        }
+        if (function == null) { return ""; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(TEXT_ROOM, JAVA_BYTE.byteSize());
             MemorySegment text = fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room,

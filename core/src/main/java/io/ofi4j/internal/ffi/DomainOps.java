@@ -38,8 +38,7 @@ public final class DomainOps {
      * name or null.
      */
     public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
-            boolean readOnly) {
-    }
+            boolean readOnly) {}
 
     public static Opened fi_av_open(Handle domain, VectorAttributes wanted) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.av_open$offset(), "fi_av_open");

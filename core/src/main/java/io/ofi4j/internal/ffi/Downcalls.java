@@ -34,7 +34,5 @@ public final class Downcalls {
         return Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
-    public static MemorySegment struct(MemorySegment pointer, long size) {
-        return pointer.reinterpret(size);
-    }
+    public static MemorySegment struct(MemorySegment pointer, long size) { return pointer.reinterpret(size); }
 }

@@ -20,8 +20,7 @@ public final class EndpointOps {
     private static final long ROOM = 64;
 
     /** A status, and the value if it is 0. */
-    public record Number(int status, long value) {
-    }
+    public record Number(int status, long value) {}
 
     /** The size of the value is 1 for a bool, 4 for an int, 8 for a size_t. */
     public static Number fi_getopt(Handle endpoint, int option, int size) {

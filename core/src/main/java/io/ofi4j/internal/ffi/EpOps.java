@@ -15,9 +15,7 @@ public final class EpOps {
     /** FI_OPT_CM_DATA_SIZE: the bytes that may go with a connection call, 0 if the provider does not say. */
     public static int connectionDataSize(Handle endpoint) {
         MemorySegment function = Ops.find(endpoint.pointer(), OPS, fi_ops_ep.getopt$offset());
-        if (function == null) {
-            return 0;
-        }
+        if (function == null) { return 0; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(JAVA_LONG);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, JAVA_LONG.byteSize());

@@ -35,8 +35,7 @@ public final class EqOps {
     }
 
     /** The length of the entry or a negated error, and the event. */
-    public record Read(long status, int code) {
-    }
+    public record Read(long status, int code) {}
 
     public Read fi_eq_read() {
         MemorySegment function = queue.require(OPS, fi_ops_eq.read$offset(), "fi_eq_read");
@@ -56,17 +55,11 @@ public final class EqOps {
         entry.fill((byte) 0);
     }
 
-    public long object() {
-        return fi_eq_entry.fid(entry).address();
-    }
+    public long object() { return fi_eq_entry.fid(entry).address(); }
 
-    public long context() {
-        return fi_eq_entry.context(entry).address();
-    }
+    public long context() { return fi_eq_entry.context(entry).address(); }
 
-    public long data() {
-        return fi_eq_entry.data(entry);
-    }
+    public long data() { return fi_eq_entry.data(entry); }
 
     /** The info of a connection request; the caller owns it. */
     public InfoHandle info() {
@@ -79,9 +72,7 @@ public final class EqOps {
         return length <= start ? new byte[0] : entry.asSlice(start, length - start).toArray(JAVA_BYTE);
     }
 
-    public byte[] bytes(long length) {
-        return entry.asSlice(0, length).toArray(JAVA_BYTE);
-    }
+    public byte[] bytes(long length) { return entry.asSlice(0, length).toArray(JAVA_BYTE); }
 
     /** An application's event, FI_NOTIFY: the only kind that no provider interprets. */
     public long fi_eq_write(long context, long data) {
@@ -97,8 +88,7 @@ public final class EqOps {
     }
 
     public record ErrorEntry(long object, long context, long data, int errno, int providerErrno, String providerText,
-            byte[] errorData) {
-    }
+            byte[] errorData) {}
 
     /** fi_eq_readerr and, before any other read, fi_eq_strerror; null if there is none. */
     public ErrorEntry fi_eq_readerr() {
@@ -109,9 +99,7 @@ public final class EqOps {
             fi_eq_err_entry.err_data(error, arena.allocate(ERROR_DATA_ROOM));
             fi_eq_err_entry.err_data_size(error, ERROR_DATA_ROOM);
             long count = fi_ops_eq.readerr.invoke(function, queue.pointer(), error, 0);
-            if (count <= 0) {
-                return null;
-            }
+            if (count <= 0) { return null; }
             int providerErrno = fi_eq_err_entry.prov_errno(error);
             MemorySegment data = fi_eq_err_entry.err_data(error);
             return new ErrorEntry(fi_eq_err_entry.fid(error).address(), fi_eq_err_entry.context(error).address(),
@@ -126,9 +114,7 @@ public final class EqOps {
 
     private String fi_eq_strerror(int providerErrno, MemorySegment errorData) {
         MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_eq.strerror$offset());
-        if (function == null || providerErrno == 0) {
-            return "";
-        }
+        if (function == null || providerErrno == 0) { return ""; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(TEXT_ROOM);
             String found = LibC.string(fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,

@@ -30,9 +30,7 @@ public final class FabricCalls {
         return fi_version() >>> 16 >= 2;
     }
 
-    public static String fi_strerror(int errno) {
-        return LibC.string(fabric_h.fi_strerror(errno));
-    }
+    public static String fi_strerror(int errno) { return LibC.string(fabric_h.fi_strerror(errno)); }
 
     public static String fi_tostr(int value, int type) {
         try (Arena arena = Arena.ofConfined()) {
@@ -41,8 +39,7 @@ public final class FabricCalls {
     }
 
     /** The status, and copies of the infos. */
-    public record Found(int status, List<InfoHandle> infos) {
-    }
+    public record Found(int status, List<InfoHandle> infos) {}
 
     /** Node, service and hints may be null. */
     public static Found fi_getinfo(int version, String node, String service, long flags, InfoHandle hints) {
@@ -53,9 +50,7 @@ public final class FabricCalls {
             // The first call loads the providers, some of which install signal handlers.
             int status = SignalGuard.call(() -> fabric_h.fi_getinfo(version, nodeText, serviceText, flags,
                     hints == null ? MemorySegment.NULL : hints.pointer(), out));
-            if (status != 0) {
-                return new Found(status, List.of());
-            }
+            if (status != 0) { return new Found(status, List.of()); }
             MemorySegment first = out.get(ADDRESS, 0);
             try {
                 List<InfoHandle> infos = new ArrayList<>();
@@ -76,16 +71,13 @@ public final class FabricCalls {
     }
 
     /** A variable that libfabric or a provider reads; the value is null if it is not set. */
-    public record Parameter(String name, String help, String value) {
-    }
+    public record Parameter(String name, String help, String value) {}
 
     public static List<Parameter> fi_getparams() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             MemorySegment count = arena.allocate(JAVA_INT);
-            if (fabric_h.fi_getparams(out, count) != 0) {
-                return List.of();
-            }
+            if (fabric_h.fi_getparams(out, count) != 0) { return List.of(); }
             int length = count.get(JAVA_INT, 0);
             MemorySegment parameters = out.get(ADDRESS, 0).reinterpret(length * fi_param.sizeof());
             List<Parameter> all = new ArrayList<>(length);
@@ -94,9 +86,7 @@ public final class FabricCalls {
                 all.add(new Parameter(LibC.string(fi_param.name(one)), LibC.string(fi_param.help_string(one)),
                         LibC.string(fi_param.value(one))));
             }
-            if (length > 0) {
-                fabric_h.fi_freeparams(parameters);
-            }
+            if (length > 0) { fabric_h.fi_freeparams(parameters); }
             return List.copyOf(all);
         }
     }

@@ -39,15 +39,12 @@ public final class FidOps {
     }
 
     /** The status, and the first number of the result. */
-    public record Control(int status, int value) {
-    }
+    public record Control(int status, int value) {}
 
     /** A command that returns a number, such as FI_GETWAIT. */
     public static Control fi_control(Handle object, int command) {
         MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
-        if (function == null) {
-            return new Control(-Errno.ENOSYS, 0);
-        }
+        if (function == null) { return new Control(-Errno.ENOSYS, 0); }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
             return new Control(fi_ops.control.invoke(function, object.pointer(), command, room), room.get(JAVA_INT, 0));
@@ -57,9 +54,7 @@ public final class FidOps {
     /** A command that takes a number, such as FI_BACKLOG. */
     public static int fi_control(Handle object, int command, int value) {
         MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
-        if (function == null) {
-            return -Errno.ENOSYS;
-        }
+        if (function == null) { return -Errno.ENOSYS; }
         try (Arena arena = Arena.ofConfined()) {
             return fi_ops.control.invoke(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));
         }

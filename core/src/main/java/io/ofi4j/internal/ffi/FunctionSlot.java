@@ -38,13 +38,10 @@ public record FunctionSlot(long address) {
         return in(NativeWords.get(object, fid.ops$offset()), fi_ops.close$offset());
     }
 
-    public static FunctionSlot in(long table, long offset) {
-        return new FunctionSlot(table + offset);
-    }
+    public static FunctionSlot in(long table, long offset) { return new FunctionSlot(table + offset); }
 
     /** The status, and the table's address if it is 0. */
-    public record Table(int status, long address) {
-    }
+    public record Table(int status, long address) {}
 
     /** fi_open_ops; see fi_domain(3). */
     public static Table open(Handle domain, String name) {
@@ -70,13 +67,9 @@ public record FunctionSlot(long address) {
         return Downcalls.plain(descriptor);
     }
 
-    public long function() {
-        return NativeWords.get(address, 0);
-    }
+    public long function() { return NativeWords.get(address, 0); }
 
-    public boolean isWritable() {
-        return NativeMemory.isWritable(address);
-    }
+    public boolean isWritable() { return NativeMemory.isWritable(address); }
 
     /** Replaces the function by a Java method, which must not throw, for the life of the process. */
     public void replace(MethodHandle target, FunctionDescriptor descriptor) {

@@ -4,9 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /** A pointer to an open libfabric object (a {@code struct fid_*}), and its provider for messages. */
 public record Handle(MemorySegment pointer, String provider) {
-    public long address() {
-        return pointer.address();
-    }
+    public long address() { return pointer.address(); }
 
     /** As {@link Ops#find}, but throws UnsupportedOperationException if there is none. */
     public MemorySegment require(long tableOffset, long entryOffset, String call) {

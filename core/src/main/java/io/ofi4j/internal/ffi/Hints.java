@@ -20,9 +20,7 @@ public final class Hints {
                 | fabric_h.FI_MR_VIRT_ADDR() | fabric_h.FI_MR_ALLOCATED() | fabric_h.FI_MR_PROV_KEY());
     }
 
-    public InfoHandle info() {
-        return info;
-    }
+    public InfoHandle info() { return info; }
 
     public Hints capabilities(long bits) {
         fi_info.caps(info.pointer(), bits);

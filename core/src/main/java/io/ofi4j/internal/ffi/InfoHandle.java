@@ -29,9 +29,7 @@ public final class InfoHandle {
     /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all attributes (fi_allocinfo). */
     public static InfoHandle copyOf(MemorySegment info) {
         MemorySegment copy = fabric_h.fi_dupinfo(info);
-        if (copy.address() == 0) {
-            throw new OutOfMemoryError("fi_dupinfo");
-        }
+        if (copy.address() == 0) { throw new OutOfMemoryError("fi_dupinfo"); }
         return new InfoHandle(copy);
     }
 
@@ -40,14 +38,10 @@ public final class InfoHandle {
         return new InfoHandle(info);
     }
 
-    public MemorySegment pointer() {
-        return info;
-    }
+    public MemorySegment pointer() { return info; }
 
     /** The handle of its connection request, or 0. */
-    public long request() {
-        return fi_info.handle(info).address();
-    }
+    public long request() { return fi_info.handle(info).address(); }
 
     /**
      * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out of
@@ -93,32 +87,20 @@ public final class InfoHandle {
     }
 
     /** fi_tostr. */
-    public String text() {
-        return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO()));
-    }
+    public String text() { return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO())); }
 
-    public long capabilities() {
-        return fi_info.caps(info);
-    }
+    public long capabilities() { return fi_info.caps(info); }
 
-    public long mode() {
-        return fi_info.mode(info);
-    }
+    public long mode() { return fi_info.mode(info); }
 
-    public int addressFormat() {
-        return fi_info.addr_format(info);
-    }
+    public int addressFormat() { return fi_info.addr_format(info); }
 
     /** The vendor of the device, or no text. */
     public String deviceVendor() {
         MemorySegment nic = fi_info.nic(info);
-        if (nic.address() == 0) {
-            return "";
-        }
+        if (nic.address() == 0) { return ""; }
         MemorySegment device = fid_nic.device_attr(nic.reinterpret(fid_nic.sizeof()));
-        if (device.address() == 0) {
-            return "";
-        }
+        if (device.address() == 0) { return ""; }
         MemorySegment vendor = fi_device_attr.vendor_id(device.reinterpret(fi_device_attr.sizeof()));
         return vendor.address() == 0 ? "" : LibC.string(vendor);
     }
@@ -137,17 +119,11 @@ public final class InfoHandle {
         return pointer.address() == 0 ? new byte[0] : pointer.reinterpret(length).toArray(JAVA_BYTE);
     }
 
-    public MemorySegment transmit() {
-        return fi_info.tx_attr(info).reinterpret(fi_tx_attr.sizeof());
-    }
+    public MemorySegment transmit() { return fi_info.tx_attr(info).reinterpret(fi_tx_attr.sizeof()); }
 
-    public MemorySegment receive() {
-        return fi_info.rx_attr(info).reinterpret(fi_rx_attr.sizeof());
-    }
+    public MemorySegment receive() { return fi_info.rx_attr(info).reinterpret(fi_rx_attr.sizeof()); }
 
-    public MemorySegment endpoint() {
-        return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof());
-    }
+    public MemorySegment endpoint() { return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof()); }
 
     /** Before libfabric 2.0, up to the last field that 1.17 has. */
     public MemorySegment domain() {
@@ -157,7 +133,5 @@ public final class InfoHandle {
                         : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
     }
 
-    public MemorySegment fabric() {
-        return fi_info.fabric_attr(info).reinterpret(fi_fabric_attr.sizeof());
-    }
+    public MemorySegment fabric() { return fi_info.fabric_attr(info).reinterpret(fi_fabric_attr.sizeof()); }
 }

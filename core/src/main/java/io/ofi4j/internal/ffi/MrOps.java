@@ -79,8 +79,7 @@ public final class MrOps {
     }
 
     /** The status, and base address and key if it is 0. */
-    public record Raw(int status, long base, byte[] key) {
-    }
+    public record Raw(int status, long base, byte[] key) {}
 
     public static Raw fi_mr_raw_attr(Handle region) {
         try (Arena arena = Arena.ofConfined()) {
@@ -110,8 +109,7 @@ public final class MrOps {
     }
 
     /** The status, and the key for operations if it is 0. */
-    public record Mapped(int status, long key) {
-    }
+    public record Mapped(int status, long key) {}
 
     public static Mapped fi_mr_map_raw(Handle domain, long base, byte[] rawKey) {
         try (Arena arena = Arena.ofConfined()) {

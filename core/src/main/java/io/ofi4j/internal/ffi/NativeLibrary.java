@@ -30,23 +30,17 @@ public final class NativeLibrary {
     public static final class NotFound extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        NotFound(String message, Throwable cause) {
-            super(message, cause);
-        }
+        NotFound(String message, Throwable cause) { super(message, cause); }
     }
 
-    public static void ensureLoaded() {
-        load(Map.of());
-    }
+    public static void ensureLoaded() { load(Map.of()); }
 
     /**
      * Sets variables for libfabric, which reads them once, and loads it. False if it was loaded already; then no variable is set.
      * Throws an IllegalCallerException if the JVM refuses native access.
      */
     public static synchronized boolean load(Map<String, String> environment) {
-        if (loaded) {
-            return false;
-        }
+        if (loaded) { return false; }
         NativeAccess.require(() -> prepareAndOpen(environment));
         loaded = true;
         return true;
@@ -96,9 +90,7 @@ public final class NativeLibrary {
     }
 
     private static String why(String place) {
-        if (!place.contains("/")) {
-            return " (the dynamic linker's search path)";
-        }
+        if (!place.contains("/")) { return " (the dynamic linker's search path)"; }
         return Files.exists(Path.of(place)) ? " (there, but it cannot be loaded; see 'ldd " + place + "')" : "";
     }
 }

@@ -14,13 +14,9 @@ public final class Ops {
      */
     public static MemorySegment find(MemorySegment fid, long tableOffset, long entryOffset) {
         MemorySegment table = fid.reinterpret(tableOffset + ADDRESS.byteSize()).get(ADDRESS, tableOffset);
-        if (table.address() == 0) {
-            return null;
-        }
+        if (table.address() == 0) { return null; }
         long size = table.reinterpret(JAVA_LONG.byteSize()).get(JAVA_LONG, 0); // every table begins with its size
-        if (size < entryOffset + ADDRESS.byteSize()) {
-            return null;
-        }
+        if (size < entryOffset + ADDRESS.byteSize()) { return null; }
         MemorySegment function = table.reinterpret(size).get(ADDRESS, entryOffset);
         return function.address() == 0 ? null : function;
     }

@@ -33,9 +33,7 @@ public final class ReceivePool {
         return ops.fi_recvmsg(message, 0) == 0;
     }
 
-    public boolean owns(long context) {
-        return context >= base && context < base + length;
-    }
+    public boolean owns(long context) { return context >= base && context < base + length; }
 
     /** Posts one again. A connection that has ended refuses it, and needs none. */
     public void completed(long context) {

@@ -37,13 +37,9 @@ public final class RmaMessageStruct {
         descriptors.setAtIndex(JAVA_LONG, index, descriptor);
     }
 
-    public long localBytes(int index) {
-        return locals.get(JAVA_LONG, index * IOV + iovec.iov_len$offset());
-    }
+    public long localBytes(int index) { return locals.get(JAVA_LONG, index * IOV + iovec.iov_len$offset()); }
 
-    public long remoteBytes(int index) {
-        return remotes.get(JAVA_LONG, index * RMA_IOV + fi_rma_iov.len$offset());
-    }
+    public long remoteBytes(int index) { return remotes.get(JAVA_LONG, index * RMA_IOV + fi_rma_iov.len$offset()); }
 
     /** The bytes are the sum of all segments. */
     public void localCount(int count, long bytes) {
@@ -57,51 +53,27 @@ public final class RmaMessageStruct {
         remotes.set(JAVA_LONG, index * RMA_IOV + fi_rma_iov.key$offset(), key);
     }
 
-    public void remoteCount(int count) {
-        fi_msg_rma.rma_iov_count(message, count);
-    }
+    public void remoteCount(int count) { fi_msg_rma.rma_iov_count(message, count); }
 
-    public void peer(long fabricAddress) {
-        fi_msg_rma.addr(message, fabricAddress);
-    }
+    public void peer(long fabricAddress) { fi_msg_rma.addr(message, fabricAddress); }
 
-    public void data(long data) {
-        fi_msg_rma.data(message, data);
-    }
+    public void data(long data) { fi_msg_rma.data(message, data); }
 
-    public void context(long context) {
-        message.set(JAVA_LONG, CONTEXT, context);
-    }
+    public void context(long context) { message.set(JAVA_LONG, CONTEXT, context); }
 
-    public long address() {
-        return message.address();
-    }
+    public long address() { return message.address(); }
 
-    public long length() {
-        return length;
-    }
+    public long length() { return length; }
 
-    public long localVector() {
-        return locals.address();
-    }
+    public long localVector() { return locals.address(); }
 
-    public long descriptors() {
-        return descriptors.address();
-    }
+    public long descriptors() { return descriptors.address(); }
 
-    public long localCount() {
-        return fi_msg_rma.iov_count(message);
-    }
+    public long localCount() { return fi_msg_rma.iov_count(message); }
 
-    public long peer() {
-        return fi_msg_rma.addr(message);
-    }
+    public long peer() { return fi_msg_rma.addr(message); }
 
-    public long remoteAddress() {
-        return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset());
-    }
+    public long remoteAddress() { return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset()); }
 
-    public long remoteKey() {
-        return remotes.get(JAVA_LONG, fi_rma_iov.key$offset());
-    }
+    public long remoteKey() { return remotes.get(JAVA_LONG, fi_rma_iov.key$offset()); }
 }

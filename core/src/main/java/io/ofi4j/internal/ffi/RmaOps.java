@@ -110,13 +110,9 @@ public final class RmaOps {
         return vector(readv, message, context);
     }
 
-    public long fi_writemsg(RmaMessageStruct message, long flags) {
-        return message(writemsg, message, flags);
-    }
+    public long fi_writemsg(RmaMessageStruct message, long flags) { return message(writemsg, message, flags); }
 
-    public long fi_readmsg(RmaMessageStruct message, long flags) {
-        return message(readmsg, message, flags);
-    }
+    public long fi_readmsg(RmaMessageStruct message, long flags) { return message(readmsg, message, flags); }
 
     private long vector(long function, RmaMessageStruct message, long context) {
         try {

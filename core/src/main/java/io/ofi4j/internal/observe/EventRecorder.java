@@ -16,59 +16,37 @@ public class EventRecorder {
         return new FlightRecorder();
     }
 
-    public Object registering() {
-        return null;
-    }
+    public Object registering() { return null; }
 
-    public void registered(Object begun, String provider, long length, Object access) {
-    }
+    public void registered(Object begun, String provider, long length, Object access) {}
 
-    public Object deregistering() {
-        return null;
-    }
+    public Object deregistering() { return null; }
 
-    public void deregistered(Object begun, String provider, long length, Object access) {
-    }
+    public void deregistered(Object begun, String provider, long length, Object access) {}
 
-    public void enabled(String provider, Object type) {
-    }
+    public void enabled(String provider, Object type) {}
 
-    public Object closing() {
-        return null;
-    }
+    public Object closing() { return null; }
 
-    public void closed(Object begun, String provider, Object type) {
-    }
+    public void closed(Object begun, String provider, Object type) {}
 
-    public void canceled(String provider, int operations) {
-    }
+    public void canceled(String provider, int operations) {}
 
-    public void connected(String provider) {
-    }
+    public void connected(String provider) {}
 
-    public void refused(String provider, int errno) {
-    }
+    public void refused(String provider, int errno) {}
 
-    public void disconnected(String provider) {
-    }
+    public void disconnected(String provider) {}
 
-    public void failed(String provider, long token, int errno, String text) {
-    }
+    public void failed(String provider, long token, int errno, String text) {}
 
-    public void failed(String operation, int errno, String message) {
-    }
+    public void failed(String operation, int errno, String message) {}
 
-    public Object posting() {
-        return null;
-    }
+    public Object posting() { return null; }
 
-    public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
-    }
+    public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {}
 
-    public Object waiting() {
-        return null;
-    }
+    public Object waiting() { return null; }
 
-    public void waited(Object begun, String operation, boolean found) {
-    }
+    public void waited(Object begun, String operation, boolean found) {}
 }

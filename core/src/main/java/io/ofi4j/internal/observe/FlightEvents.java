@@ -32,14 +32,12 @@ public final class FlightEvents {
     @Registered
     @Name("io.ofi4j.MemoryRegistration")
     @Label("Memory Registration")
-    public static final class Registration extends OfRegion {
-    }
+    public static final class Registration extends OfRegion {}
 
     @Registered
     @Name("io.ofi4j.MemoryDeregistration")
     @Label("Memory Deregistration")
-    public static final class Deregistration extends OfRegion {
-    }
+    public static final class Deregistration extends OfRegion {}
 
     @Registered
     @Name("io.ofi4j.EndpointEnabled")
@@ -69,8 +67,7 @@ public final class FlightEvents {
     @Registered
     @Name("io.ofi4j.ConnectionMade")
     @Label("Connection Made")
-    public static final class Connected extends OfProvider {
-    }
+    public static final class Connected extends OfProvider {}
 
     @Registered
     @Name("io.ofi4j.ConnectionRefused")
@@ -87,8 +84,7 @@ public final class FlightEvents {
     @Registered
     @Name("io.ofi4j.ConnectionEnded")
     @Label("Connection Ended")
-    public static final class Disconnected extends OfProvider {
-    }
+    public static final class Disconnected extends OfProvider {}
 
     @Registered
     @Name("io.ofi4j.CompletionError")

@@ -11,9 +11,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object registering() {
-        return begun(new FlightEvents.Registration());
-    }
+    public Object registering() { return begun(new FlightEvents.Registration()); }
 
     @Override
     public void registered(Object begun, String provider, long length, Object access) {
@@ -21,9 +19,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object deregistering() {
-        return begun(new FlightEvents.Deregistration());
-    }
+    public Object deregistering() { return begun(new FlightEvents.Deregistration()); }
 
     @Override
     public void deregistered(Object begun, String provider, long length, Object access) {
@@ -54,9 +50,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object closing() {
-        return begun(new FlightEvents.Closed());
-    }
+    public Object closing() { return begun(new FlightEvents.Closed()); }
 
     @Override
     public void closed(Object begun, String provider, Object type) {
@@ -76,19 +70,13 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public void connected(String provider) {
-        commitIfWanted(new FlightEvents.Connected(), provider);
-    }
+    public void connected(String provider) { commitIfWanted(new FlightEvents.Connected(), provider); }
 
     @Override
-    public void disconnected(String provider) {
-        commitIfWanted(new FlightEvents.Disconnected(), provider);
-    }
+    public void disconnected(String provider) { commitIfWanted(new FlightEvents.Disconnected(), provider); }
 
     private static void commitIfWanted(FlightEvents.OfProvider event, String provider) {
-        if (event.shouldCommit()) {
-            commit(event, provider);
-        }
+        if (event.shouldCommit()) { commit(event, provider); }
     }
 
     @Override
@@ -124,9 +112,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object posting() {
-        return begun(new FlightEvents.SlowPost());
-    }
+    public Object posting() { return begun(new FlightEvents.SlowPost()); }
 
     @Override
     public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
@@ -141,9 +127,7 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public Object waiting() {
-        return begun(new FlightEvents.SlowWait());
-    }
+    public Object waiting() { return begun(new FlightEvents.SlowWait()); }
 
     @Override
     public void waited(Object begun, String operation, boolean found) {

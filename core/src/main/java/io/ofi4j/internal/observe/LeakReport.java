@@ -56,9 +56,7 @@ public final class LeakReport {
 
         @Override
         public void run() {
-            if (Notes.OPEN.remove(this)) {
-                report(this, "was never closed, and nothing refers to it any more");
-            }
+            if (Notes.OPEN.remove(this)) { report(this, "was never closed, and nothing refers to it any more"); }
         }
     }
 
@@ -80,9 +78,7 @@ public final class LeakReport {
     public static void closed(Object object) {
         if (ASKED) {
             Opened opened = Notes.OF_OBJECTS.remove(object);
-            if (opened != null && Notes.OPEN.remove(opened)) {
-                opened.cleanable.clean();
-            }
+            if (opened != null && Notes.OPEN.remove(opened)) { opened.cleanable.clean(); }
         }
     }
 

@@ -76,9 +76,7 @@ public final class Descriptors {
             for (int one : descriptors) {
                 status |= (int) EPOLL_CTL.invokeExact(all, EPOLL_CTL_ADD, one, event);
             }
-            if (all >= 0 && status != 0) {
-                close(all);
-            }
+            if (all >= 0 && status != 0) { close(all); }
             return status == 0 ? all : status;
         } catch (Throwable t) {
             throw LibC.unexpected(t);
@@ -142,7 +140,5 @@ public final class Descriptors {
         }
     }
 
-    public static void close(int descriptor) {
-        LibC.call(() -> (int) CLOSE.invokeExact(descriptor));
-    }
+    public static void close(int descriptor) { LibC.call(() -> (int) CLOSE.invokeExact(descriptor)); }
 }

@@ -26,14 +26,10 @@ public final class LibC {
 
     /** strdup(3): a string that libfabric frees with free(3); NULL for null. */
     public static MemorySegment strdup(String text) {
-        if (text == null) {
-            return MemorySegment.NULL;
-        }
+        if (text == null) { return MemorySegment.NULL; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = libc_h.strdup(arena.allocateFrom(text));
-            if (copy.address() == 0) {
-                throw new OutOfMemoryError("strdup");
-            }
+            if (copy.address() == 0) { throw new OutOfMemoryError("strdup"); }
             return copy;
         }
     }

@@ -91,18 +91,14 @@ public final class NativeFile implements AutoCloseable {
     }
 
     /** The errno of the open; 0 if it is open. */
-    public int error() {
-        return error;
-    }
+    public int error() { return error; }
 
     /** fallocate(2) of a range whose content stays: 0, or the errno. */
     public int reserve(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             while ((int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset, length) != 0) {
-                if (errno.get(JAVA_INT, 0) != Errno.EINTR) {
-                    return errno.get(JAVA_INT, 0);
-                }
+                if (errno.get(JAVA_INT, 0) != Errno.EINTR) { return errno.get(JAVA_INT, 0); }
             }
             return 0;
         } catch (Throwable t) {
@@ -110,9 +106,7 @@ public final class NativeFile implements AutoCloseable {
         }
     }
 
-    public long size() {
-        return fact(STATX_SIZE_AT);
-    }
+    public long size() { return fact(STATX_SIZE_AT); }
 
     /** The number of bytes without disk space. */
     public long missing() {
@@ -131,9 +125,5 @@ public final class NativeFile implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        if (error == 0) {
-            Descriptors.close(descriptor);
-        }
-    }
+    public void close() { if (error == 0) { Descriptors.close(descriptor); } }
 }

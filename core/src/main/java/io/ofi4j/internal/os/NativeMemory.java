@@ -58,17 +58,11 @@ public final class NativeMemory {
      * an adapter to look up.
      */
     public static long map(long length) {
-        if (length < HUGE_PAGE) {
-            return mapped(length, POPULATE);
-        }
+        if (length < HUGE_PAGE) { return mapped(length, POPULATE); }
         long room = mapped(length + HUGE_PAGE, 0);
         long address = (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        if (address > room) {
-            unmap(room, address - room);
-        }
-        if (address < room + HUGE_PAGE) {
-            unmap(address + length, room + HUGE_PAGE - address);
-        }
+        if (address > room) { unmap(room, address - room); }
+        if (address < room + HUGE_PAGE) { unmap(address + length, room + HUGE_PAGE - address); }
         advise(address, length, HUGE_PAGES); // a hint
         if (!advise(address, length, POPULATE_FOR_WRITING)) { // Linux before 5.14
             MemorySegment.ofAddress(address).reinterpret(length).fill((byte) 0);
@@ -85,9 +79,7 @@ public final class NativeMemory {
         return address;
     }
 
-    public static void unmap(long address, long length) {
-        LibC.call(() -> (int) MUNMAP.invokeExact(address, length));
-    }
+    public static void unmap(long address, long length) { LibC.call(() -> (int) MUNMAP.invokeExact(address, length)); }
 
     private static boolean advise(long address, long length, int advice) {
         return LibC.call(() -> (int) MADVISE.invokeExact(address, length, advice)) == 0;

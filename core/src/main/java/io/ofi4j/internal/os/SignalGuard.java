@@ -75,7 +75,5 @@ public final class SignalGuard {
                 && sigaction.sa_flags(one) == sigaction.sa_flags(other);
     }
 
-    private static boolean isCatchable(int signal) {
-        return signal != SIGKILL && signal != SIGSTOP;
-    }
+    private static boolean isCatchable(int signal) { return signal != SIGKILL && signal != SIGSTOP; }
 }

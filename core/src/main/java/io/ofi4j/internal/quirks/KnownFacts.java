@@ -14,14 +14,11 @@ import java.util.Set;
 final class KnownFacts {
     private static final Set<String> OVER_SOCKETS = Set.of("tcp", "net", "sockets", "udp");
 
-    private KnownFacts() {
-    }
+    private KnownFacts() {}
 
     static Set<Fact> of(Provider provider) {
         Set<Fact> facts = EnumSet.noneOf(Fact.class);
-        if (!Tested.ALL.contains(provider.libfabric())) {
-            return facts;
-        }
+        if (!Tested.ALL.contains(provider.libfabric())) { return facts; }
         boolean copiesInPolls = OVER_SOCKETS.contains(provider.base()); // many megabytes in one poll, with manual progress
         boolean takesSpinLocks = provider.is("shm") && Tested.ONE.contains(provider.libfabric()); // shared between processes
         if (copiesInPolls || provider.base().equals("verbs") || provider.is("shm")) {
@@ -29,9 +26,7 @@ final class KnownFacts {
             facts.add(CRITICAL_POLLS);
             facts.add(BLOCKING_COUNTER_WAIT);
         }
-        if (copiesInPolls) {
-            facts.remove(CRITICAL_POLLS);
-        }
+        if (copiesInPolls) { facts.remove(CRITICAL_POLLS); }
         if (takesSpinLocks) {
             facts.remove(CRITICAL_POSTS);
             facts.remove(CRITICAL_POLLS);

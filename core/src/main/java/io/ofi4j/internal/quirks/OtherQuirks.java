@@ -30,8 +30,7 @@ final class OtherQuirks {
                             + " fi_av_lookup does not find the first address.",
                     "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
 
-    private OtherQuirks() {
-    }
+    private OtherQuirks() {}
 
     /** Takes the removal of a peer for done. */
     private static final class UnconnectedPeers extends Quirk {

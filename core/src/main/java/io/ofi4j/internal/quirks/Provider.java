@@ -36,7 +36,5 @@ public record Provider(String name, Version libfabric, EndpointType type, Thread
     }
 
     /** Whether its endpoints have connections. */
-    public boolean isConnected() {
-        return type == EndpointType.MSG;
-    }
+    public boolean isConnected() { return type == EndpointType.MSG; }
 }

@@ -57,14 +57,10 @@ public class Quirk {
     }
 
     /** {@return what the provider does} */
-    public final String upstream() {
-        return upstream;
-    }
+    public final String upstream() { return upstream; }
 
     /** {@return the test that shows it} */
-    public final String test() {
-        return test;
-    }
+    public final String test() { return test; }
 
     /** {@return the versions of libfabric that its test has run on} */
     public final Set<Version> versions() {
@@ -76,9 +72,7 @@ public class Quirk {
         return providers.test(provider);
     }
 
-    final boolean concerns(Provider provider) {
-        return isOf(provider) && versions.contains(provider.libfabric());
-    }
+    final boolean concerns(Provider provider) { return isOf(provider) && versions.contains(provider.libfabric()); }
 
     /** Adds to what is known of a provider, or takes away. */
     protected void state(Set<Fact> known) {
@@ -86,8 +80,7 @@ public class Quirk {
     }
 
     /** Before a domain is opened; throws where it must not be. */
-    protected void beforeDomain(Provider provider) {
-    }
+    protected void beforeDomain(Provider provider) {}
 
     /**
      * Has the provider enable an endpoint, while nobody uses its queues; throws where that must not be.
@@ -101,21 +94,17 @@ public class Quirk {
     }
 
     /** After an endpoint was enabled and has its address. */
-    protected void enabled(EndpointView endpoint) {
-    }
+    protected void enabled(EndpointView endpoint) {}
 
     /**
      * Before an endpoint is closed that takes no operations any more.
      *
      * @return whether the provider closes it now; if not, {@link EndpointView#closeNow} is called later
      */
-    protected boolean beforeClose(EndpointView endpoint) {
-        return true;
-    }
+    protected boolean beforeClose(EndpointView endpoint) { return true; }
 
     /** After the provider has closed an endpoint. */
-    protected void closed(EndpointView endpoint) {
-    }
+    protected void closed(EndpointView endpoint) {}
 
     /** Inserts a peer, or refuses to. */
     protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
@@ -147,11 +136,8 @@ public class Quirk {
     }
 
     /** After an address vector was closed. */
-    protected void vectorClosed(VectorView vector) {
-    }
+    protected void vectorClosed(VectorView vector) {}
 
     @Override
-    public final String toString() {
-        return name;
-    }
+    public final String toString() { return name; }
 }

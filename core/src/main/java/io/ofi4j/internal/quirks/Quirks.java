@@ -58,9 +58,7 @@ public final class Quirks {
     }
 
     /** {@return all quirks, whether they are on or not} */
-    public static List<Quirk> known() {
-        return KNOWN;
-    }
+    public static List<Quirk> known() { return KNOWN; }
 
     /** Null where all are wanted. */
     private static Set<String> wanted(String property) {
@@ -75,9 +73,7 @@ public final class Quirks {
      * @throws IllegalArgumentException if it names a quirk that there is not
      */
     public static void requireKnownNames() {
-        if (WANTED == null) {
-            return;
-        }
+        if (WANTED == null) { return; }
         List<String> names = KNOWN.stream().map(Quirk::name).sorted().toList();
         WANTED.stream().filter(name -> !names.contains(name)).findFirst().ifPresent(name -> {
             throw new IllegalArgumentException("the system property " + PROPERTY + " names the quirk '" + name
@@ -86,19 +82,13 @@ public final class Quirks {
     }
 
     /** {@return the quirks that are on} */
-    public List<Quirk> active() {
-        return active;
-    }
+    public List<Quirk> active() { return active; }
 
     /** {@return whether this is known of the provider} */
-    public boolean has(Fact fact) {
-        return facts.contains(fact);
-    }
+    public boolean has(Fact fact) { return facts.contains(fact); }
 
     /** {@return all that is known of the provider} */
-    public Set<Fact> facts() {
-        return facts;
-    }
+    public Set<Fact> facts() { return facts; }
 
     /** As {@link Quirk#beforeDomain}, like the other hooks below. */
     public void beforeDomain(Provider provider) {
@@ -115,9 +105,7 @@ public final class Quirks {
         return inner.getAsInt();
     }
 
-    public void enabled(EndpointView endpoint) {
-        active.forEach(quirk -> quirk.enabled(endpoint));
-    }
+    public void enabled(EndpointView endpoint) { active.forEach(quirk -> quirk.enabled(endpoint)); }
 
     public boolean beforeClose(EndpointView endpoint) {
         boolean now = true;
@@ -127,9 +115,7 @@ public final class Quirks {
         return now;
     }
 
-    public void closed(EndpointView endpoint) {
-        active.forEach(quirk -> quirk.closed(endpoint));
-    }
+    public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }
 
     /** Each quirk in turn, the first one inserts. */
     public <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
@@ -163,14 +149,10 @@ public final class Quirks {
     public int removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
         for (Quirk quirk : active) {
             OptionalInt status = quirk.removePeer(vector, address, fabricAddress);
-            if (status.isPresent()) {
-                return status.getAsInt();
-            }
+            if (status.isPresent()) { return status.getAsInt(); }
         }
         return AvOps.fi_av_remove(vector, fabricAddress);
     }
 
-    public void vectorClosed(VectorView vector) {
-        active.forEach(quirk -> quirk.vectorClosed(vector));
-    }
+    public void vectorClosed(VectorView vector) { active.forEach(quirk -> quirk.vectorClosed(vector)); }
 }

@@ -6,8 +6,7 @@ import io.ofi4j.internal.os.Errno;
 public final class Remedies {
     static final String RAISE_FILES = " Raise the limit of open files ('ulimit -n').";
 
-    private Remedies() {
-    }
+    private Remedies() {}
 
     /** {@return what to say where a provider that was asked for is not there; empty where there is nothing to say} */
     public static String ofMissing(String provider) {

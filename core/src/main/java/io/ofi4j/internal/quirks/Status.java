@@ -10,14 +10,11 @@ public final class Status {
     /** More than fi_domain of sockets opens, which are nine. */
     private static final int MOST_NEEDED = 16;
 
-    private Status() {
-    }
+    private Status() {}
 
     /** Throws for a status below 0. */
     public static void check(long status, String operation, String provider) {
-        if (status < 0) {
-            throw exception(status, operation, provider);
-        }
+        if (status < 0) { throw exception(status, operation, provider); }
     }
 
     /** As {@link #check}, of a call that few providers have. */

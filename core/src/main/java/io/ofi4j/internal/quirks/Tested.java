@@ -21,6 +21,5 @@ public final class Tested {
     /** Those that the tests have run on over verbs. */
     public static final Set<Version> OVER_VERBS = Set.of(V1_17, V2_1);
 
-    private Tested() {
-    }
+    private Tested() {}
 }

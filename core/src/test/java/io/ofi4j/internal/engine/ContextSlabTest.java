@@ -23,18 +23,12 @@ class ContextSlabTest {
     private Random random;
 
     @BeforeEach
-    void seed(TestInfo info) {
-        random = TestSeed.random(info.getTestMethod() + info.getDisplayName());
-    }
+    void seed(TestInfo info) { random = TestSeed.random(info.getTestMethod() + info.getDisplayName()); }
 
     @AfterEach
-    void close() {
-        arena.close();
-    }
+    void close() { arena.close(); }
 
-    private static long endpoint(int number) {
-        return ContextSlab.endpoint(number);
-    }
+    private static long endpoint(int number) { return ContextSlab.endpoint(number); }
 
     @Test
     void aFullSlabSaysSo() {

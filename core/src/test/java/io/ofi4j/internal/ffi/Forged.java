@@ -102,9 +102,7 @@ public final class Forged {
         long capacity = size.get(JAVA_LONG, 0);
         calls.add("raw " + capacity);
         size.set(JAVA_LONG, 0, rawKey.length);
-        if (capacity < rawKey.length) {
-            return -Errno.ETOOSMALL;
-        }
+        if (capacity < rawKey.length) { return -Errno.ETOOSMALL; }
         fi_mr_raw_attr.base_addr(attributes).reinterpret(Long.BYTES).set(JAVA_LONG, 0, RAW_BASE);
         fi_mr_raw_attr.raw_key(attributes).reinterpret(rawKey.length).copyFrom(MemorySegment.ofArray(rawKey));
         return 0;

@@ -14,8 +14,7 @@ public final class SignalState {
     /** SA_RESTORER, which the C library adds to what it is given: a signal that was ignored from the start gets it by restoring. */
     private static final int RESTORER = 0x0400_0000;
 
-    private SignalState() {
-    }
+    private SignalState() {}
 
     /** The number of each signal, its handler's address and its flags. */
     public static List<String> handlers() {

@@ -120,8 +120,7 @@ class QuirksTest {
     static final class Transfers {
         private static final int LENGTH = 4096;
 
-        private Transfers() {
-        }
+        private Transfers() {}
 
         public static void main(String[] arguments) {
             Pair pair = new Pair(arguments[0]);

@@ -75,12 +75,8 @@ public final class ControlChannel implements AutoCloseable {
     public Optional<Frame> poll() throws ControlException {
         try {
             Optional<Frame> frame = parse();
-            if (frame.isPresent()) {
-                return frame;
-            }
-            if (socket.read(in) < 0) {
-                throw gone();
-            }
+            if (frame.isPresent()) { return frame; }
+            if (socket.read(in) < 0) { throw gone(); }
         } catch (IOException e) {
             throw gone();
         }
@@ -98,9 +94,7 @@ public final class ControlChannel implements AutoCloseable {
         if (type == null || length < 0 || length > MAXIMUM_PAYLOAD) {
             throw new ControlException(Reason.GARBAGE, "sent something that is no message of ofi4j perf");
         }
-        if (in.position() < HEADER + length) {
-            return Optional.empty();
-        }
+        if (in.position() < HEADER + length) { return Optional.empty(); }
         byte[] payload = new byte[length];
         in.flip().position(HEADER);
         in.get(payload).compact();
@@ -129,23 +123,17 @@ public final class ControlChannel implements AutoCloseable {
         long start = System.nanoTime();
         for (int turn = 1;; turn++) {
             Optional<Frame> frame = poll();
-            if (frame.isPresent()) {
-                return frame.get();
-            }
+            if (frame.isPresent()) { return frame.get(); }
             if (System.nanoTime() - start > timeout.toNanos()) {
                 throw new ControlException(Reason.SILENT,
                         "did not answer within " + timeout.toMillis() / 1000.0 + " s");
             }
             meanwhile.run();
-            if (turn % IDLE_TURNS == 0) {
-                nap();
-            }
+            if (turn % IDLE_TURNS == 0) { nap(); }
         }
     }
 
-    private static ControlException gone() {
-        return new ControlException(Reason.GONE, "closed the connection");
-    }
+    private static ControlException gone() { return new ControlException(Reason.GONE, "closed the connection"); }
 
     private static void nap() {
         try {

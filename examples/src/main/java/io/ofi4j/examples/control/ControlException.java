@@ -32,7 +32,5 @@ public final class ControlException extends Exception {
     }
 
     /** {@return why} */
-    public Reason reason() {
-        return reason;
-    }
+    public Reason reason() { return reason; }
 }

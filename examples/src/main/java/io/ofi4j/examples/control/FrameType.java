@@ -25,19 +25,13 @@ public enum FrameType {
 
     private final short code;
 
-    FrameType(int code) {
-        this.code = (short) code;
-    }
+    FrameType(int code) { this.code = (short) code; }
 
-    short code() {
-        return code;
-    }
+    short code() { return code; }
 
     static Optional<FrameType> of(short code) {
         for (FrameType type : values()) {
-            if (type.code == code) {
-                return Optional.of(type);
-            }
+            if (type.code == code) { return Optional.of(type); }
         }
         return Optional.empty();
     }

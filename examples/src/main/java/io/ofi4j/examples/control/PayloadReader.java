@@ -8,9 +8,7 @@ import java.nio.charset.StandardCharsets;
 public final class PayloadReader {
     private final ByteBuffer buffer;
 
-    PayloadReader(byte[] payload) {
-        buffer = ByteBuffer.wrap(payload);
-    }
+    PayloadReader(byte[] payload) { buffer = ByteBuffer.wrap(payload); }
 
     /**
      * {@return the next field}
@@ -22,9 +20,7 @@ public final class PayloadReader {
     public long number(long least, long most) throws ControlException {
         try {
             long value = buffer.getLong();
-            if (value >= least && value <= most) {
-                return value;
-            }
+            if (value >= least && value <= most) { return value; }
         } catch (BufferUnderflowException e) {
             // as bad as a number out of range
         }
@@ -38,13 +34,9 @@ public final class PayloadReader {
      * @throws ControlException if it is something else
      */
     public byte[] bytes(int most) throws ControlException {
-        if (buffer.remaining() < Short.BYTES) {
-            throw damaged();
-        }
+        if (buffer.remaining() < Short.BYTES) { throw damaged(); }
         int length = Short.toUnsignedInt(buffer.getShort());
-        if (length > most || length > buffer.remaining()) {
-            throw damaged();
-        }
+        if (length > most || length > buffer.remaining()) { throw damaged(); }
         byte[] bytes = new byte[length];
         buffer.get(bytes);
         return bytes;
@@ -65,11 +57,7 @@ public final class PayloadReader {
      *
      * @throws ControlException if there are
      */
-    public void end() throws ControlException {
-        if (buffer.hasRemaining()) {
-            throw damaged();
-        }
-    }
+    public void end() throws ControlException { if (buffer.hasRemaining()) { throw damaged(); } }
 
     private static ControlException damaged() {
         return new ControlException(ControlException.Reason.GARBAGE, "sent a damaged message");

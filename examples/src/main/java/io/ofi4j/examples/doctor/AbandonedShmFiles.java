@@ -18,8 +18,7 @@ public final class AbandonedShmFiles {
     /** Process, user, number; and a random number where the provider found that name taken. */
     private static final Pattern NAME = Pattern.compile("(\\d{1,10}):\\d+:\\d+(:\\d+)?");
 
-    private AbandonedShmFiles() {
-    }
+    private AbandonedShmFiles() {}
 
     /**
      * {@return those whose process has ended and that no process has open or mapped: this user's and, for root, everybody's}

@@ -16,8 +16,7 @@ final class CrossMemory {
     private static final int EFAULT = 14;
     private static final int HEXADECIMAL = 16;
 
-    private CrossMemory() {
-    }
+    private CrossMemory() {}
 
     /**
      * {@return why the memory of a child cannot be read; nothing where it can}
@@ -33,9 +32,7 @@ final class CrossMemory {
         } catch (IOException e) {
             return Optional.of("no process could be started to try it with: " + e.getMessage());
         } finally {
-            if (child != null) {
-                child.destroyForcibly();
-            }
+            if (child != null) { child.destroyForcibly(); }
         }
     }
 

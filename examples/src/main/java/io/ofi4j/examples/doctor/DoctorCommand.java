@@ -53,9 +53,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private static void print(PrintWriter out, Finding finding) {
         out.printf("%s  %-20s %s%n", MARKS.get(finding.level()), finding.subject(), finding.found());
-        if (!finding.advice().isEmpty()) {
-            out.printf("    %-20s -> %s%n", "", finding.advice());
-        }
+        if (!finding.advice().isEmpty()) { out.printf("    %-20s -> %s%n", "", finding.advice()); }
     }
 
     private static String json(List<Finding> findings, List<Path> removed, boolean ready) {

@@ -13,9 +13,7 @@ import java.util.function.BooleanSupplier;
 final class FileLease {
     private final SystemCalls system;
 
-    FileLease(SystemCalls system) {
-        this.system = system;
-    }
+    FileLease(SystemCalls system) { this.system = system; }
 
     /** Whether no process has the file open or mapped; false, too, where this process may not know. */
     boolean isUnused(Path file) {
@@ -35,13 +33,9 @@ final class FileLease {
 
     /** Does something while nobody can open the file; whoever tries to meanwhile waits. False where somebody has it open. */
     boolean whileUnused(Path file, BooleanSupplier action) {
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            return false;
-        }
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) { return false; }
         int descriptor = system.open(file);
-        if (descriptor < 0) {
-            return false;
-        }
+        if (descriptor < 0) { return false; }
         try {
             return system.lease(descriptor) && action.getAsBoolean();
         } finally {

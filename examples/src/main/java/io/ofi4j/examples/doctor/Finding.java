@@ -19,9 +19,7 @@ record Finding(Level level, String subject, String found, String advice) {
         PROBLEM
     }
 
-    static Finding ok(String subject, String found) {
-        return new Finding(Level.OK, subject, found, "");
-    }
+    static Finding ok(String subject, String found) { return new Finding(Level.OK, subject, found, ""); }
 
     static Finding hint(String subject, String found, String advice) {
         return new Finding(Level.HINT, subject, found, advice);

@@ -7,12 +7,9 @@ import java.util.List;
 final class JavaChecks {
     private static final int OLDEST = 22;
 
-    private JavaChecks() {
-    }
+    private JavaChecks() {}
 
-    static List<Finding> all() {
-        return List.of(jdk(Runtime.version()), nativeAccess());
-    }
+    static List<Finding> all() { return List.of(jdk(Runtime.version()), nativeAccess()); }
 
     static Finding jdk(Runtime.Version version) {
         String found = System.getProperty("java.vm.name") + " " + version;

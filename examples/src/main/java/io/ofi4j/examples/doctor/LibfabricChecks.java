@@ -22,14 +22,11 @@ final class LibfabricChecks {
     private static final Set<String> OF_DEVICES = Set.of("verbs", "efa", "cxi", "opx", "psm", "psm2", "psm3", "usnic",
             "ucx", "mlx", "gni");
 
-    private LibfabricChecks() {
-    }
+    private LibfabricChecks() {}
 
     static List<Finding> all() {
         Optional<Finding> unusable = unusable();
-        if (unusable.isPresent()) {
-            return List.of(unusable.get());
-        }
+        if (unusable.isPresent()) { return List.of(unusable.get()); }
         Libfabric libfabric = Libfabric.load();
         List<Finding> findings = new ArrayList<>();
         findings.add(version(libfabric.version()));

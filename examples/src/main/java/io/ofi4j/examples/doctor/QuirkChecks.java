@@ -14,8 +14,7 @@ import java.util.stream.Collectors;
 
 /** Which behaviours of this machine's providers the library works around, and why. */
 final class QuirkChecks {
-    private QuirkChecks() {
-    }
+    private QuirkChecks() {}
 
     static List<Finding> of(Libfabric libfabric, Collection<FabricInfo> infos) {
         Map<ProviderQuirk, Set<String>> providers = new LinkedHashMap<>();
@@ -31,9 +30,7 @@ final class QuirkChecks {
 
     private static Finding finding(Libfabric libfabric, ProviderQuirk quirk, String providers) {
         String subject = "quirk " + quirk.name();
-        if (quirk.isOn()) {
-            return Finding.ok(subject, "on for " + providers + ": " + quirk.upstream());
-        }
+        if (quirk.isOn()) { return Finding.ok(subject, "on for " + providers + ": " + quirk.upstream()); }
         String versions = quirk.versions().stream().sorted().map(Object::toString).collect(Collectors.joining(", "));
         return quirk.versions().contains(libfabric.version())
                 ? Finding.hint(subject, "off for " + providers + ": " + quirk.upstream(),

@@ -20,8 +20,7 @@ final class SystemChecks {
     private static final Pattern DESCRIPTORS = Pattern.compile("Max open files\\s+(\\S+)");
     private static final long FEW_DESCRIPTORS = 1024;
 
-    private SystemChecks() {
-    }
+    private SystemChecks() {}
 
     static List<Finding> all() {
         return List.of(lockedMemory(limit(LOCKED), LibfabricChecks.hasDevice()), descriptors(),

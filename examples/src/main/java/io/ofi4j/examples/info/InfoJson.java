@@ -15,8 +15,7 @@ import java.util.List;
 
 /** Everything as JSON, under the names that the library's attributes have. */
 final class InfoJson {
-    private InfoJson() {
-    }
+    private InfoJson() {}
 
     static String of(Libfabric libfabric, List<FabricInfo> infos) {
         JsonObject json = new JsonObject();

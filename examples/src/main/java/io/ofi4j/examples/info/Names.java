@@ -13,8 +13,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Names as fi_info takes them, with or without their prefix, in any case. */
 final class Names {
-    private Names() {
-    }
+    private Names() {}
 
     private static String bare(String text, String... prefixes) {
         String name = text.strip().toUpperCase(Locale.ROOT);

@@ -65,13 +65,9 @@ final class CompletionPass implements Pass {
         boolean begun = false;
         for (long posted = 0; completions.count < operations;) {
             while (posted < operations && posted - completions.count < window) {
-                if (!begun) {
-                    completions.begin(posted);
-                }
+                if (!begun) { completions.begin(posted); }
                 begun = !transfer.tryPost(slot, posted);
-                if (begun) {
-                    break;
-                }
+                if (begun) { break; }
                 posted++;
                 slot = slot + 1 == slotsInUse ? 0 : slot + 1;
             }

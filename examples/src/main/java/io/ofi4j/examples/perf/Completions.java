@@ -26,9 +26,7 @@ final class Completions implements CompletionHandler {
         starts = new long[room];
     }
 
-    boolean isTimed() {
-        return starts != null;
-    }
+    boolean isTimed() { return starts != null; }
 
     /** The operation with this token is about to be posted. */
     void begin(long token) {
@@ -37,12 +35,8 @@ final class Completions implements CompletionHandler {
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
-        if (token == NO_TOKEN) {
-            return;
-        }
+        if (token == NO_TOKEN) { return; }
         count++;
-        if (starts != null) {
-            Latencies.record(latencies, System.nanoTime() - starts[(int) token & mask]);
-        }
+        if (starts != null) { Latencies.record(latencies, System.nanoTime() - starts[(int) token & mask]); }
     }
 }

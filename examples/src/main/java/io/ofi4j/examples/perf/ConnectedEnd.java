@@ -39,16 +39,12 @@ final class ConnectedEnd extends End {
 
     @Override
     EndpointAddress address() {
-        if (passive == null) {
-            passive = keep(device.openPassiveEndpoint()).bind(events).listen();
-        }
+        if (passive == null) { passive = keep(device.openPassiveEndpoint()).bind(events).listen(); }
         return passive.address();
     }
 
     @Override
-    byte[] introduction() {
-        return NOTHING;
-    }
+    byte[] introduction() { return NOTHING; }
 
     /** Who connects is let in: the first. */
     @Override
@@ -76,15 +72,11 @@ final class ConnectedEnd extends End {
     }
 
     @Override
-    Endpoint endpoint() {
-        return endpoint;
-    }
+    Endpoint endpoint() { return endpoint; }
 
     @Override
     boolean poll(Completions completions) {
-        if (!connected) {
-            answer();
-        }
+        if (!connected) { answer(); }
         return super.poll(completions);
     }
 

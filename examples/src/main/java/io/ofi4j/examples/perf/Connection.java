@@ -152,9 +152,7 @@ final class Connection implements AutoCloseable {
     }
 
     @Override
-    public String toString() {
-        return text(server);
-    }
+    public String toString() { return text(server); }
 
     @Override
     public void close() {

@@ -23,13 +23,9 @@ final class Device implements AutoCloseable {
         }
     }
 
-    Domain domain() {
-        return domain;
-    }
+    Domain domain() { return domain; }
 
-    FabricInfo info() {
-        return domain.info();
-    }
+    FabricInfo info() { return domain.info(); }
 
     /** {@return whether its endpoints have one peer, to which they are connected} */
     boolean isConnected() {
@@ -41,13 +37,9 @@ final class Device implements AutoCloseable {
         return isConnected() ? info().provider() + " with connections" : info().provider();
     }
 
-    EventQueue openEventQueue() {
-        return fabric.openEventQueue();
-    }
+    EventQueue openEventQueue() { return fabric.openEventQueue(); }
 
-    PassiveEndpoint openPassiveEndpoint() {
-        return fabric.openPassiveEndpoint(info());
-    }
+    PassiveEndpoint openPassiveEndpoint() { return fabric.openPassiveEndpoint(info()); }
 
     @Override
     public void close() {

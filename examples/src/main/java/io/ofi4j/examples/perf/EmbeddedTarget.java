@@ -21,19 +21,13 @@ final class EmbeddedTarget implements Target {
     }
 
     @Override
-    public Peer peer() {
-        return peer;
-    }
+    public Peer peer() { return peer; }
 
     @Override
-    public RemoteRegion region() {
-        return there.region().remote();
-    }
+    public RemoteRegion region() { return there.region().remote(); }
 
     @Override
-    public boolean progress() {
-        return there.poll(none);
-    }
+    public boolean progress() { return there.poll(none); }
 
     @Override
     public void watch() {
@@ -58,7 +52,5 @@ final class EmbeddedTarget implements Target {
     }
 
     @Override
-    public void close() {
-        there.close();
-    }
+    public void close() { there.close(); }
 }

@@ -74,13 +74,9 @@ abstract class End implements AutoCloseable {
         return queue.poll(completions, BATCH) > 0;
     }
 
-    final CompletionQueue queue() {
-        return queue;
-    }
+    final CompletionQueue queue() { return queue; }
 
-    final MemoryRegion region() {
-        return region;
-    }
+    final MemoryRegion region() { return region; }
 
     /** Closes everything, the last opened first. */
     @Override
@@ -95,8 +91,6 @@ abstract class End implements AutoCloseable {
                 throw new AssertionError(e); // nothing that is kept throws any other
             }
         }
-        if (failure != null) {
-            throw failure;
-        }
+        if (failure != null) { throw failure; }
     }
 }

@@ -16,15 +16,9 @@ import io.ofi4j.info.Version;
  * @param peer where the other end is, or null where it is in this process
  */
 record Header(Operation operation, Version libfabric, FabricInfo info, int window, boolean verify, String peer) {
-    String mode() {
-        return peer == null ? "embedded" : "two processes";
-    }
+    String mode() { return peer == null ? "embedded" : "two processes"; }
 
-    ThreadingModel threading() {
-        return info.domain().threading();
-    }
+    ThreadingModel threading() { return info.domain().threading(); }
 
-    ProgressModel progress() {
-        return info.domain().dataProgress();
-    }
+    ProgressModel progress() { return info.domain().dataProgress(); }
 }

@@ -38,9 +38,7 @@ final class InjectPass implements Pass {
             post(slot, posted);
             Latencies.record(latencies, System.nanoTime() - start);
             slot = slot + 1 == slots ? 0 : slot + 1;
-            if (++posted % INJECTS_PER_POLL == 0) {
-                pump.poll(posted);
-            }
+            if (++posted % INJECTS_PER_POLL == 0) { pump.poll(posted); }
             if (posted == nextTick) {
                 nextTick += interval;
                 ticks.advance(interval);
@@ -50,9 +48,7 @@ final class InjectPass implements Pass {
     }
 
     @Override
-    public void sweep(int slotsToUse) {
-        run(slotsToUse, slotsToUse, Ticks.NONE);
-    }
+    public void sweep(int slotsToUse) { run(slotsToUse, slotsToUse, Ticks.NONE); }
 
     private void run(long operations, int slotsInUse, Ticks ticks) {
         pump.reset();
@@ -62,9 +58,7 @@ final class InjectPass implements Pass {
         for (long posted = 0; posted < operations;) {
             post(slot, posted);
             slot = slot + 1 == slotsInUse ? 0 : slot + 1;
-            if (++posted % INJECTS_PER_POLL == 0) {
-                pump.poll(posted);
-            }
+            if (++posted % INJECTS_PER_POLL == 0) { pump.poll(posted); }
             if (posted == nextTick) {
                 nextTick += interval;
                 ticks.advance(interval);

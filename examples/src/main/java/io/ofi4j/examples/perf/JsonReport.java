@@ -8,14 +8,10 @@ final class JsonReport implements Report {
     private final PrintWriter out;
     private Header header;
 
-    JsonReport(PrintWriter out) {
-        this.out = out;
-    }
+    JsonReport(PrintWriter out) { this.out = out; }
 
     @Override
-    public void header(Header common) {
-        header = common;
-    }
+    public void header(Header common) { header = common; }
 
     @Override
     public void row(Row row) {

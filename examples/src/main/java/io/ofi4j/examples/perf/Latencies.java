@@ -7,12 +7,9 @@ final class Latencies {
     private static final long HIGHEST = 60_000_000_000L;
     private static final int DIGITS = 3;
 
-    private Latencies() {
-    }
+    private Latencies() {}
 
-    static Histogram histogram() {
-        return new Histogram(HIGHEST, DIGITS);
-    }
+    static Histogram histogram() { return new Histogram(HIGHEST, DIGITS); }
 
     static void record(Histogram histogram, long nanoseconds) {
         histogram.recordValue(Math.clamp(nanoseconds, 0, HIGHEST));

@@ -20,18 +20,12 @@ public record Layout(long size, int slots) {
         return new Layout(size, Math.clamp(MOST_BYTES / stride, 1, wanted));
     }
 
-    long stride() {
-        return (size + GUARD - 1) / GUARD * GUARD + GUARD;
-    }
+    long stride() { return (size + GUARD - 1) / GUARD * GUARD + GUARD; }
 
-    long offset(int slot) {
-        return GUARD + slot * stride();
-    }
+    long offset(int slot) { return GUARD + slot * stride(); }
 
     /** {@return how many bytes the slots take with all guards} */
-    long length() {
-        return offset(slots);
-    }
+    long length() { return offset(slots); }
 
     /** {@return how many bytes a region has that holds this layout and a marker} */
     long regionLength() {

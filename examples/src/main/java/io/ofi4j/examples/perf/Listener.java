@@ -22,8 +22,7 @@ final class Listener implements AutoCloseable {
      * @param channel what it says
      * @param name where it is
      */
-    record Caller(ControlChannel channel, String name) {
-    }
+    record Caller(ControlChannel channel, String name) {}
 
     private final ServerSocketChannel socket;
 
@@ -60,9 +59,7 @@ final class Listener implements AutoCloseable {
         try {
             do {
                 SocketChannel client = socket.accept();
-                if (client != null) {
-                    return Optional.of(new Caller(new ControlChannel(client), text(client)));
-                }
+                if (client != null) { return Optional.of(new Caller(new ControlChannel(client), text(client))); }
                 Thread.sleep(NAP_MILLIS);
             } while (System.nanoTime() - start < timeout.toNanos());
         } catch (IOException e) {

@@ -8,15 +8,12 @@ import picocli.CommandLine.TypeConversionException;
 final class Numbers {
     static final long LARGEST_SIZE = 64L << 30;
 
-    private Numbers() {
-    }
+    private Numbers() {}
 
     private static long parse(String text, long least, long most, String what) {
         try {
             long value = Long.parseLong(text.strip());
-            if (value >= least && value <= most) {
-                return value;
-            }
+            if (value >= least && value <= most) { return value; }
         } catch (NumberFormatException e) {
             // falls through to what is said for every other text
         }
@@ -26,49 +23,37 @@ final class Numbers {
     /** A count of operations. */
     static final class Count implements ITypeConverter<Long> {
         @Override
-        public Long convert(String text) {
-            return parse(text, 1, 1_000_000_000_000L, "a number of operations");
-        }
+        public Long convert(String text) { return parse(text, 1, 1_000_000_000_000L, "a number of operations"); }
     }
 
     /** A count of operations, or none. */
     static final class CountOrNone implements ITypeConverter<Long> {
         @Override
-        public Long convert(String text) {
-            return parse(text, 0, 1_000_000_000_000L, "a number of operations");
-        }
+        public Long convert(String text) { return parse(text, 0, 1_000_000_000_000L, "a number of operations"); }
     }
 
     /** How many operations are in flight. */
     static final class Window implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) {
-            return (int) parse(text, 1, 4096, "a number of operations in flight");
-        }
+        public Integer convert(String text) { return (int) parse(text, 1, 4096, "a number of operations in flight"); }
     }
 
     /** A port to connect to. */
     static final class Port implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) {
-            return (int) parse(text, 1, 65535, "a port");
-        }
+        public Integer convert(String text) { return (int) parse(text, 1, 65535, "a port"); }
     }
 
     /** A port to listen on; 0 for any that is free. */
     static final class ListeningPort implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) {
-            return (int) parse(text, 0, 65535, "a port");
-        }
+        public Integer convert(String text) { return (int) parse(text, 0, 65535, "a port"); }
     }
 
     /** A number of seconds. */
     static final class Seconds implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) {
-            return (int) parse(text, 1, 86400, "a number of seconds");
-        }
+        public Integer convert(String text) { return (int) parse(text, 1, 86400, "a number of seconds"); }
     }
 
     /** Bytes, as 8, 4k, 1m or 1g. */
@@ -80,14 +65,10 @@ final class Numbers {
             case 'g' -> 30;
             default -> 0;
         };
-        if (shift > 0) {
-            digits = digits.substring(0, digits.length() - 1);
-        }
+        if (shift > 0) { digits = digits.substring(0, digits.length() - 1); }
         try {
             long number = Long.parseLong(digits);
-            if (number >= 0 && number <= LARGEST_SIZE >> shift) {
-                return number << shift;
-            }
+            if (number >= 0 && number <= LARGEST_SIZE >> shift) { return number << shift; }
         } catch (NumberFormatException e) {
             // falls through to what is said for every other text
         }

@@ -11,18 +11,12 @@ enum Operation {
 
     private final Access[] remoteAccess;
 
-    Operation(Access... remoteAccess) {
-        this.remoteAccess = remoteAccess;
-    }
+    Operation(Access... remoteAccess) { this.remoteAccess = remoteAccess; }
 
     /** {@return what the target's region must allow} */
-    Access[] remoteAccess() {
-        return remoteAccess.clone();
-    }
+    Access[] remoteAccess() { return remoteAccess.clone(); }
 
     /** {@return the name on the command line} */
     @Override
-    public String toString() {
-        return name().toLowerCase(java.util.Locale.ROOT);
-    }
+    public String toString() { return name().toLowerCase(java.util.Locale.ROOT); }
 }

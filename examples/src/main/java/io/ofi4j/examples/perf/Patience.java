@@ -9,8 +9,7 @@ final class Patience {
     private static final Duration LONGEST = Duration.ofSeconds(2);
     private static final int POLLS = 64;
 
-    private Patience() {
-    }
+    private Patience() {}
 
     /** {@return how many slots are damaged, once none is or time is up} */
     static int damaged(Runnable progress, MemorySegment memory, Layout layout, long seed, Duration timeout) {

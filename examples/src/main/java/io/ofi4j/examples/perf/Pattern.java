@@ -10,8 +10,7 @@ final class Pattern {
     private static final byte GUARD = (byte) 0xa5;
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
-    private Pattern() {
-    }
+    private Pattern() {}
 
     /** Sets every byte of the layout to the guards' value. */
     static void clear(MemorySegment memory, Layout layout) {
@@ -54,23 +53,17 @@ final class Pattern {
         long size = bytes.byteSize();
         long whole = size & -Long.BYTES;
         for (long at = 0; at < whole; at += Long.BYTES) {
-            if (bytes.get(LONG, at) != random(seed, at)) {
-                return false;
-            }
+            if (bytes.get(LONG, at) != random(seed, at)) { return false; }
         }
         for (long at = whole; at < size; at++) {
-            if (bytes.get(ValueLayout.JAVA_BYTE, at) != byteOf(seed, at)) {
-                return false;
-            }
+            if (bytes.get(ValueLayout.JAVA_BYTE, at) != byteOf(seed, at)) { return false; }
         }
         return true;
     }
 
     private static boolean isGuard(MemorySegment memory, long from, long to) {
         for (long at = from; at < to; at++) {
-            if (memory.get(ValueLayout.JAVA_BYTE, at) != GUARD) {
-                return false;
-            }
+            if (memory.get(ValueLayout.JAVA_BYTE, at) != GUARD) { return false; }
         }
         return true;
     }

@@ -9,7 +9,5 @@ import picocli.CommandLine.Command;
                 + "ns/op goes on until everything has arrived: a write behind them is read back.")
 final class PerfInject extends PerfRun {
     @Override
-    Operation operation() {
-        return Operation.INJECT;
-    }
+    Operation operation() { return Operation.INJECT; }
 }

@@ -7,7 +7,5 @@ import picocli.CommandLine.Command;
         + "An operation begins when it is posted and ends " + "when its completion, and with it the data, is there.")
 final class PerfRead extends PerfRun {
     @Override
-    Operation operation() {
-        return Operation.READ;
-    }
+    Operation operation() { return Operation.READ; }
 }

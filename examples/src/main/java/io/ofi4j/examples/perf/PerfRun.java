@@ -147,17 +147,11 @@ abstract class PerfRun implements Callable<Integer> {
         if (server && host != null) {
             throw misuse("--server waits for a client and HOST names a server: give one of them");
         }
-        if (!server && (keep || sourcePort != null)) {
-            throw misuse((keep ? "--keep" : "-B") + " goes with --server");
-        }
-        if (host == null && destinationPort != null) {
-            throw misuse("-P goes with HOST, the server to connect to");
-        }
+        if (!server && (keep || sourcePort != null)) { throw misuse((keep ? "--keep" : "-B") + " goes with --server"); }
+        if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
     }
 
-    private ParameterException misuse(String sentence) {
-        return new ParameterException(spec.commandLine(), sentence);
-    }
+    private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
 
     private void serve(Libfabric libfabric, Device device, InetAddress address) {
         Settings settings = possible(device);
@@ -175,9 +169,7 @@ abstract class PerfRun implements Callable<Integer> {
         String name = source == null ? "127.0.0.1" : source;
         try {
             InetAddress address = InetAddress.getByName(name);
-            if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null) {
-                return address;
-            }
+            if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null) { return address; }
         } catch (UnknownHostException | SocketException e) {
             // as bad as another machine's
         }
@@ -190,14 +182,10 @@ abstract class PerfRun implements Callable<Integer> {
     }
 
     private static void conclude(long errors) {
-        if (errors > 0) {
-            throw new CommandFailure(errors + " operations did not arrive intact.");
-        }
+        if (errors > 0) { throw new CommandFailure(errors + " operations did not arrive intact."); }
     }
 
-    private Settings possible(Device device) {
-        return settings(Limits.of(operation(), device.info()).allowed(sizes));
-    }
+    private Settings possible(Device device) { return settings(Limits.of(operation(), device.info()).allowed(sizes)); }
 
     private Settings settings(List<Long> bytes) {
         String name = provider != null ? provider : server || host != null ? "tcp" : "shm";

@@ -7,7 +7,5 @@ import picocli.CommandLine.Command;
         + "An operation begins when it is posted and ends when its completion is read.")
 final class PerfWrite extends PerfRun {
     @Override
-    Operation operation() {
-        return Operation.WRITE;
-    }
+    Operation operation() { return Operation.WRITE; }
 }

@@ -35,11 +35,7 @@ final class Progress implements Ticks {
     }
 
     @Override
-    public void advance(long operations) {
-        if (bar != null) {
-            bar.stepBy(operations);
-        }
-    }
+    public void advance(long operations) { if (bar != null) { bar.stepBy(operations); } }
 
     void end() {
         if (bar != null) {

@@ -72,22 +72,14 @@ final class ProviderChoice {
 
     private FabricInfo best(FabricHints hints) {
         FabricInfo found = first(hints);
-        if (!INTERNET.contains(found.addressFormat())) {
-            return found;
-        }
-        if (settings.source().isPresent()) {
-            return first(hints.source(settings.source().get(), null));
-        }
-        if (settings.domain().isPresent()) {
-            return found;
-        }
+        if (!INTERNET.contains(found.addressFormat())) { return found; }
+        if (settings.source().isPresent()) { return first(hints.source(settings.source().get(), null)); }
+        if (settings.domain().isPresent()) { return found; }
         String host = settings.host().orElse(LOOPBACK);
         return first(isLoopback(host) ? hints.source(LOOPBACK, null) : hints.destination(host, null));
     }
 
-    private FabricInfo first(FabricHints hints) {
-        return libfabric.info(hints).getFirst();
-    }
+    private FabricInfo first(FabricHints hints) { return libfabric.info(hints).getFirst(); }
 
     private static boolean isLoopback(String host) {
         try {

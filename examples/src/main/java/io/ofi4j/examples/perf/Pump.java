@@ -19,9 +19,7 @@ final class Pump {
         this.stall = stall;
     }
 
-    Completions completions() {
-        return completions;
-    }
+    Completions completions() { return completions; }
 
     void reset() {
         stall.reset();
@@ -37,8 +35,6 @@ final class Pump {
     void poll(long done) {
         if (here.poll(completions) || target.progress()) {
             idleTurns = 0;
-        } else if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) {
-            stall.check(done);
-        }
+        } else if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) { stall.check(done); }
     }
 }

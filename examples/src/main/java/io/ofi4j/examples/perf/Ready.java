@@ -14,9 +14,7 @@ import io.ofi4j.examples.control.PayloadWriter;
  * @param region where its memory is
  */
 record Ready(EndpointAddress address, RemoteRegion region) {
-    PayloadWriter encode() {
-        return new PayloadWriter().bytes(address.toBytes()).bytes(region.encode());
-    }
+    PayloadWriter encode() { return new PayloadWriter().bytes(address.toBytes()).bytes(region.encode()); }
 
     static Ready decode(Frame frame) throws ControlException {
         PayloadReader reader = frame.reader();

@@ -43,24 +43,16 @@ final class RemoteTarget implements Target {
     }
 
     @Override
-    public Peer peer() {
-        return peer;
-    }
+    public Peer peer() { return peer; }
 
     @Override
-    public RemoteRegion region() {
-        return region;
-    }
+    public RemoteRegion region() { return region; }
 
     @Override
-    public boolean progress() {
-        return false;
-    }
+    public boolean progress() { return false; }
 
     @Override
-    public void watch() {
-        connection.watch();
-    }
+    public void watch() { connection.watch(); }
 
     @Override
     public void prepare(Layout layout, boolean fill, long seed) {

@@ -57,9 +57,7 @@ final class Server {
                             ? " was refused: " + e.getMessage()
                             : " " + e.getMessage() + (session.hasBegun() ? " before it was done." : "."));
             boolean isClient = session.hasBegun() || e.reason() == Reason.REFUSED || e.reason() == Reason.VERSION;
-            if (isClient && !keep) {
-                throw new CommandFailure(sentence, e);
-            }
+            if (isClient && !keep) { throw new CommandFailure(sentence, e); }
             err.println("ofi4j: " + sentence + (isClient ? "" : " It is ignored."));
             err.flush();
             return isClient;
@@ -67,9 +65,7 @@ final class Server {
     }
 
     private void refuse(ControlChannel channel, ControlException why) {
-        if (why.reason() == Reason.GONE) {
-            return;
-        }
+        if (why.reason() == Reason.GONE) { return; }
         try {
             channel.send(FrameType.REFUSED,
                     new PayloadWriter().text(

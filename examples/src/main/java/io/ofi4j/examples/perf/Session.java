@@ -37,9 +37,7 @@ final class Session {
     }
 
     /** {@return whether a client was let in} */
-    boolean hasBegun() {
-        return end != null;
-    }
+    boolean hasBegun() { return end != null; }
 
     /** Serves until the client says good bye. */
     void run() throws ControlException {
@@ -75,9 +73,7 @@ final class Session {
             opened.admit(setup.introduction());
             return opened;
         } catch (FabricException | IllegalArgumentException | CommandFailure e) {
-            if (opened != null) {
-                opened.close();
-            }
+            if (opened != null) { opened.close(); }
             throw new ControlException(Reason.REFUSED, e.getMessage());
         }
     }
@@ -85,14 +81,10 @@ final class Session {
     private Frame awaitFrame() throws ControlException {
         while (true) {
             for (int poll = 1; poll <= POLLS_PER_LOOK; poll++) {
-                if (!end.poll(none) && poll % POLLS_PER_YIELD == 0) {
-                    Thread.yield();
-                }
+                if (!end.poll(none) && poll % POLLS_PER_YIELD == 0) { Thread.yield(); }
             }
             Optional<Frame> frame = channel.poll();
-            if (frame.isPresent()) {
-                return frame.get();
-            }
+            if (frame.isPresent()) { return frame.get(); }
             requireHeard();
         }
     }

@@ -29,5 +29,4 @@ import java.util.OptionalLong;
 public record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
         Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations, OptionalLong warmUp,
         int window, boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress,
-        Duration timeout) {
-}
+        Duration timeout) {}

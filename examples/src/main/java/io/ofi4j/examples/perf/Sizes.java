@@ -29,9 +29,7 @@ record Sizes(List<Long> bytes, boolean isExact) {
     static final class Converter implements ITypeConverter<Sizes> {
         @Override
         public Sizes convert(String text) {
-            if (text.strip().equalsIgnoreCase("all")) {
-                return ALL;
-            }
+            if (text.strip().equalsIgnoreCase("all")) { return ALL; }
             return new Sizes(Stream.of(text.split(",", -1)).map(Numbers::size).toList(), true);
         }
     }

@@ -30,7 +30,5 @@ final class Stall {
     }
 
     /** A new pass begins. */
-    void reset() {
-        done = -1;
-    }
+    void reset() { done = -1; }
 }

@@ -8,9 +8,7 @@ final class TableReport implements Report {
     private final PrintWriter out;
     private boolean verify;
 
-    TableReport(PrintWriter out) {
-        this.out = out;
-    }
+    TableReport(PrintWriter out) { this.out = out; }
 
     @Override
     public void header(Header header) {

@@ -24,27 +24,17 @@ final class UnconnectedEnd extends End {
     }
 
     @Override
-    EndpointAddress address() {
-        return endpoint.address();
-    }
+    EndpointAddress address() { return endpoint.address(); }
 
     @Override
-    byte[] introduction() {
-        return endpoint.address().toBytes();
-    }
+    byte[] introduction() { return endpoint.address().toBytes(); }
 
     @Override
-    void admit(byte[] introduction) {
-        vector.insert(EndpointAddress.of(introduction));
-    }
+    void admit(byte[] introduction) { vector.insert(EndpointAddress.of(introduction)); }
 
     @Override
-    Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) {
-        return vector.insert(address);
-    }
+    Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) { return vector.insert(address); }
 
     @Override
-    Endpoint endpoint() {
-        return endpoint;
-    }
+    Endpoint endpoint() { return endpoint; }
 }

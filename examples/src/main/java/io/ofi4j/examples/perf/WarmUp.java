@@ -13,9 +13,7 @@ final class WarmUp {
     private final OptionalLong asked;
     private boolean begun;
 
-    WarmUp(OptionalLong asked) {
-        this.asked = asked;
-    }
+    WarmUp(OptionalLong asked) { this.asked = asked; }
 
     /** {@return how many nanoseconds an operation takes about} */
     double run(Pass pass) {

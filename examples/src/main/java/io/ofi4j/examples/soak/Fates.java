@@ -20,13 +20,9 @@ final class Fates {
 
         private final String text;
 
-        Fate(String text) {
-            this.text = text;
-        }
+        Fate(String text) { this.text = text; }
 
-        String text() {
-            return text;
-        }
+        String text() { return text; }
     }
 
     private static final List<Fate> FAULTS = List.of(Fate.TARGET_KILLED, Fate.CLOSED_IN_USE, Fate.TARGET_STOPPED);
@@ -39,15 +35,11 @@ final class Fates {
     Fates(Random random, boolean faults) {
         this.random = random;
         this.faults = faults;
-        if (faults) {
-            deal(FAULTS);
-        }
+        if (faults) { deal(FAULTS); }
     }
 
     Fate next() {
-        if (!faults) {
-            return Fate.IN_ORDER;
-        }
+        if (!faults) { return Fate.IN_ORDER; }
         if (cards.isEmpty()) {
             List<Fate> all = new ArrayList<>(Collections.nCopies(ORDERLY, Fate.IN_ORDER));
             all.addAll(FAULTS);

@@ -10,8 +10,7 @@ import java.util.function.UnaryOperator;
 
 /** This command in a JVM of its own, with a heap so small that its growth does not hide another. */
 final class Jvm {
-    private Jvm() {
-    }
+    private Jvm() {}
 
     static Process start(List<String> arguments, UnaryOperator<ProcessBuilder> settings) {
         List<String> command = new ArrayList<>(

@@ -18,7 +18,5 @@ record Pace(int operations, Duration posting, int largest, Duration patience) {
     /** Sends what is lost again, after up to four seconds, and whatever comes late counts as lost. */
     private static final Pace OVER_DATAGRAMS = new Pace(200, Duration.ofSeconds(1), PAGES, Duration.ofSeconds(60));
 
-    static Pace of(String provider) {
-        return provider.contains("ofi_rxd") ? OVER_DATAGRAMS : USUAL;
-    }
+    static Pace of(String provider) { return provider.contains("ofi_rxd") ? OVER_DATAGRAMS : USUAL; }
 }

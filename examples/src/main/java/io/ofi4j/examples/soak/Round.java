@@ -27,8 +27,7 @@ final class Round implements CompletionHandler {
     private static final int DATA_BYTES = 4;
 
     /** What is in flight on a slot. */
-    private record Operation(int slot, boolean isRead, MemoryRegion local, long since) {
-    }
+    private record Operation(int slot, boolean isRead, MemoryRegion local, long since) {}
 
     private final Domain domain;
     private final TargetProcess target;
@@ -94,17 +93,11 @@ final class Round implements CompletionHandler {
         } else {
             write(slot);
         }
-        if (random.nextInt(8) == 0) {
-            poll();
-        }
-        if (random.nextInt(200) == 0) {
-            closeRegionInUse();
-        }
+        if (random.nextInt(8) == 0) { poll(); }
+        if (random.nextInt(200) == 0) { closeRegionInUse(); }
     }
 
-    private Rma rma() {
-        return endpoint.rma();
-    }
+    private Rma rma() { return endpoint.rma(); }
 
     private long begin(int slot, boolean isRead, int bytes) {
         slots.state(slot, State.BUSY);
@@ -193,16 +186,12 @@ final class Round implements CompletionHandler {
         local = domain.allocate(slots.length(), Access.READ, Access.WRITE);
     }
 
-    void poll() {
-        queue.poll(this, 64);
-    }
+    void poll() { queue.poll(this, 64); }
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
         Operation operation = inFlight.remove(token);
-        if (token == NO_TOKEN) {
-            return;
-        }
+        if (token == NO_TOKEN) { return; }
         if (operation == null) {
             tally.mismatch("token " + token + " came back twice");
             return;
@@ -257,9 +246,7 @@ final class Round implements CompletionHandler {
         } else {
             tally.failed++;
         }
-        if (!peerIsGone) {
-            tally.mismatch("an operation failed: " + error);
-        }
+        if (!peerIsGone) { tally.mismatch("an operation failed: " + error); }
     }
 
     /** Waits for everything in flight, reads what was written, and compares all of the target's memory. */

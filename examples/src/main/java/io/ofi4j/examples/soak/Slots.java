@@ -46,34 +46,20 @@ final class Slots {
         Arrays.fill(expected, GUARD_BYTE);
     }
 
-    int count() {
-        return sizes.length;
-    }
+    int count() { return sizes.length; }
 
-    int length() {
-        return expected.length;
-    }
+    int length() { return expected.length; }
 
-    int offset(int slot) {
-        return offsets[slot];
-    }
+    int offset(int slot) { return offsets[slot]; }
 
-    int size(int slot) {
-        return sizes[slot];
-    }
+    int size(int slot) { return sizes[slot]; }
 
-    State state(int slot) {
-        return states[slot];
-    }
+    State state(int slot) { return states[slot]; }
 
-    void state(int slot, State state) {
-        states[slot] = state;
-    }
+    void state(int slot, State state) { states[slot] = state; }
 
     /** What all bytes must be, once nothing is in flight. */
-    byte[] expected() {
-        return expected;
-    }
+    byte[] expected() { return expected; }
 
     /** Changes what some bytes must be to random ones. */
     void change(Random random, int at, int length) {

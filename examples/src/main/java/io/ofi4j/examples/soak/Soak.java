@@ -55,9 +55,7 @@ final class Soak {
         } finally {
             target.close();
         }
-        if (target.exitCode() != 0) {
-            tally.mismatch("the second process ended with exit code " + target.exitCode());
-        }
+        if (target.exitCode() != 0) { tally.mismatch("the second process ended with exit code " + target.exitCode()); }
         return new Outcome(tally, faults, before, warm, end, leftAtEnd(target));
     }
 
@@ -67,9 +65,7 @@ final class Soak {
         boolean isComplete = false;
         long elapsed = 0;
         while (elapsed < nanos || !isComplete && elapsed < nanos + GRACE.toNanos()) {
-            if (warm == null && elapsed > nanos * WARM && fates.eachWasDealt()) {
-                warm = Held.now(target);
-            }
+            if (warm == null && elapsed > nanos * WARM && fates.eachWasDealt()) { warm = Held.now(target); }
             round(domain, target);
             isComplete = warm != null;
             elapsed = System.nanoTime() - start;

@@ -55,9 +55,7 @@ public final class SoakCommand implements Callable<Integer> {
         }
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
-        if (part == null) {
-            return new Driver(driverArguments(), Duration.ofSeconds(seconds)).run();
-        }
+        if (part == null) { return new Driver(driverArguments(), Duration.ofSeconds(seconds)).run(); }
         if (part.equals("target")) {
             Target.run(libfabric, info);
             return 0;
@@ -68,15 +66,9 @@ public final class SoakCommand implements Callable<Integer> {
     private List<String> driverArguments() {
         List<String> arguments = new ArrayList<>(
                 List.of("soak", "--part", "driver", "-p", provider, "--duration", Integer.toString(seconds)));
-        if (seed != null) {
-            arguments.addAll(List.of("--seed", seed.toString()));
-        }
-        if (noFaults) {
-            arguments.add("--no-faults");
-        }
-        if (json) {
-            arguments.add("--json");
-        }
+        if (seed != null) { arguments.addAll(List.of("--seed", seed.toString())); }
+        if (noFaults) { arguments.add("--no-faults"); }
+        if (json) { arguments.add("--json"); }
         return arguments;
     }
 

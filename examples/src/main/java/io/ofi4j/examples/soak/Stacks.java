@@ -12,8 +12,7 @@ import java.util.stream.Stream;
 final class Stacks {
     private static final Duration TO_PRINT = Duration.ofSeconds(5);
 
-    private Stacks() {
-    }
+    private Stacks() {}
 
     /**
      * Has a process and those that it started print their threads' stacks to stderr (SIGQUIT), and gives them some seconds for it.
@@ -22,9 +21,7 @@ final class Stacks {
     static void print(Process process) {
         try {
             for (ProcessHandle one : Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList()) {
-                if (isJvm(one)) {
-                    quit(one.pid());
-                }
+                if (isJvm(one)) { quit(one.pid()); }
             }
             process.waitFor(TO_PRINT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

@@ -27,34 +27,20 @@ final class Tally {
     private final List<String> mismatches = new ArrayList<>();
     private long mismatchCount;
 
-    void fault(String kind) {
-        faults.merge(kind, 1L, Long::sum);
-    }
+    void fault(String kind) { faults.merge(kind, 1L, Long::sum); }
 
     void mismatch(String what) {
         mismatchCount++;
-        if (mismatches.size() < MOST_TOLD) {
-            mismatches.add(what);
-        }
+        if (mismatches.size() < MOST_TOLD) { mismatches.add(what); }
     }
 
-    void recovered(long nanos) {
-        slowestRecoveryNanos = Math.max(slowestRecoveryNanos, nanos);
-    }
+    void recovered(long nanos) { slowestRecoveryNanos = Math.max(slowestRecoveryNanos, nanos); }
 
-    Map<String, Long> faults() {
-        return faults;
-    }
+    Map<String, Long> faults() { return faults; }
 
-    long faultCount() {
-        return faults.values().stream().mapToLong(Long::longValue).sum();
-    }
+    long faultCount() { return faults.values().stream().mapToLong(Long::longValue).sum(); }
 
-    long mismatchCount() {
-        return mismatchCount;
-    }
+    long mismatchCount() { return mismatchCount; }
 
-    List<String> mismatches() {
-        return mismatches;
-    }
+    List<String> mismatches() { return mismatches; }
 }

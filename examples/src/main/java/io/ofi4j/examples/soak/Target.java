@@ -85,12 +85,8 @@ final class Target implements CompletionHandler {
 
     private String next() {
         for (String question = questions.poll();; question = questions.poll()) {
-            if (question != null) {
-                return question;
-            }
-            if (queue == null || queue.poll(this, 64) == 0) {
-                Thread.yield();
-            }
+            if (question != null) { return question; }
+            if (queue == null || queue.poll(this, 64) == 0) { Thread.yield(); }
         }
     }
 
@@ -134,9 +130,7 @@ final class Target implements CompletionHandler {
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
-        if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
-            dataReceived++;
-        }
+        if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) { dataReceived++; }
     }
 
     @Override

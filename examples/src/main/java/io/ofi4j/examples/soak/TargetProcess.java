@@ -42,9 +42,7 @@ final class TargetProcess implements AutoCloseable {
         }
     }
 
-    long pid() {
-        return process.pid();
-    }
+    long pid() { return process.pid(); }
 
     /** {@return its answer; {@code meanwhile} runs until that comes} */
     String ask(String question, Runnable meanwhile) {
@@ -57,9 +55,7 @@ final class TargetProcess implements AutoCloseable {
         long end = System.nanoTime() + timeout.toNanos();
         while (System.nanoTime() < end) {
             String answer = answers.poll();
-            if (answer != null) {
-                return require(answer);
-            }
+            if (answer != null) { return require(answer); }
             meanwhile.run();
             Thread.yield();
         }
@@ -69,9 +65,7 @@ final class TargetProcess implements AutoCloseable {
     }
 
     private static String require(String answer) {
-        if (answer.equals(END)) {
-            throw new CommandFailure("The second process has ended: see what it says above.");
-        }
+        if (answer.equals(END)) { throw new CommandFailure("The second process has ended: see what it says above."); }
         return answer;
     }
 
@@ -97,9 +91,7 @@ final class TargetProcess implements AutoCloseable {
     private void signal(String name) {
         try {
             Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start();
-            if (kill.waitFor() != 0) {
-                throw new CommandFailure("The second process cannot be sent SIG" + name + ".");
-            }
+            if (kill.waitFor() != 0) { throw new CommandFailure("The second process cannot be sent SIG" + name + "."); }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
@@ -108,15 +100,11 @@ final class TargetProcess implements AutoCloseable {
     }
 
     /** {@return how it ended} */
-    int exitCode() {
-        return process.exitValue();
-    }
+    int exitCode() { return process.exitValue(); }
 
     private void await() {
         try {
-            if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
+            if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) { process.destroyForcibly().waitFor(); }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -126,8 +126,7 @@ class AbandonedShmFilesTest {
 
     /** Has an shm endpoint, perhaps of a given name, until it is killed; prints the name of its file. */
     static final class WaitsWithAnEndpoint {
-        private WaitsWithAnEndpoint() {
-        }
+        private WaitsWithAnEndpoint() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             FabricHints hints = FabricHints.rma().provider("shm");

@@ -102,14 +102,11 @@ class CrossMemoryTest {
         private static final int ERROR = 0x50000;
         private static final int ALLOW = 0x7fff0000;
 
-        private Filtered() {
-        }
+        private Filtered() {}
 
         public static void main(String[] arguments) throws Throwable {
             int error = Integer.parseInt(arguments[0]);
-            if (error != 0) {
-                refuse(error);
-            }
+            if (error != 0) { refuse(error); }
             System.out.println(CrossMemory.refusal().orElse("allowed"));
         }
 
@@ -126,9 +123,7 @@ class CrossMemoryTest {
                 program.set(ADDRESS, 8, arena.allocateFrom(JAVA_INT, filter));
                 int allowed = (int) prctl.invokeExact(NO_NEW_PRIVILEGES, 1L, MemorySegment.NULL, 0L, 0L);
                 int filtered = (int) prctl.invokeExact(SET_FILTER, BY_PROGRAM, program, 0L, 0L);
-                if (allowed != 0 || filtered != 0) {
-                    throw new IllegalStateException("this kernel takes no filter");
-                }
+                if (allowed != 0 || filtered != 0) { throw new IllegalStateException("this kernel takes no filter"); }
             }
         }
     }

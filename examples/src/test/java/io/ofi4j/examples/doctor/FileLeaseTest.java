@@ -20,9 +20,7 @@ class FileLeaseTest {
     private Path file;
 
     @BeforeEach
-    void write() throws IOException {
-        file = Files.writeString(folder.resolve("file"), "content");
-    }
+    void write() throws IOException { file = Files.writeString(folder.resolve("file"), "content"); }
 
     @Test
     void whoWantsAFileThatIsBeingLookedAtEndsNobody() {

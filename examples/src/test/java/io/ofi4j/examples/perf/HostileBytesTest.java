@@ -107,9 +107,7 @@ class HostileBytesTest {
             long threads = status(server, "Threads");
             List<Socket> silent = new ArrayList<>();
             for (int stranger = 0; stranger < CROWD / 2; stranger++) {
-                if (stranger % (CROWD / 2 / SILENT) == 0) {
-                    silent.add(halfAFrame(server));
-                }
+                if (stranger % (CROWD / 2 / SILENT) == 0) { silent.add(halfAFrame(server)); }
                 send(server, noise(random));
             }
             for (Socket socket : silent) {

@@ -39,9 +39,7 @@ class ListeningTest {
         return address.equals(LOOPBACK) || address.equals("0000000000000000FFFF0000" + LOOPBACK);
     }
 
-    private static boolean isAny(String address) {
-        return address.matches("0+");
-    }
+    private static boolean isAny(String address) { return address.matches("0+"); }
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})

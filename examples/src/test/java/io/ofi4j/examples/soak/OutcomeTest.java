@@ -17,19 +17,13 @@ class OutcomeTest {
         assertThat(outcome.complaint()).get().asString().contains(words).endsWith(".").doesNotContain("\n");
     }
 
-    private Outcome endingWith(Held end) {
-        return new Outcome(tally, true, HELD, HELD, end, 0);
-    }
+    private Outcome endingWith(Held end) { return new Outcome(tally, true, HELD, HELD, end, 0); }
 
     @BeforeEach
-    void aFaultWasInjected() {
-        tally.fault("target killed");
-    }
+    void aFaultWasInjected() { tally.fault("target killed"); }
 
     @Test
-    void nothingIsWrongWithWhatIsFlat() {
-        assertThat(endingWith(HELD).complaint()).isEmpty();
-    }
+    void nothingIsWrongWithWhatIsFlat() { assertThat(endingWith(HELD).complaint()).isEmpty(); }
 
     @Test
     void aMismatch() {

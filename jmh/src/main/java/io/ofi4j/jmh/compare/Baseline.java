@@ -22,9 +22,7 @@ final class Baseline implements AutoCloseable {
 
     private final Path folder;
 
-    private Baseline(Path folder) {
-        this.folder = folder;
-    }
+    private Baseline(Path folder) { this.folder = folder; }
 
     /** Compiles it; the sources are in the jar. */
     static Baseline compile() {

@@ -96,9 +96,7 @@ public final class Bench implements Callable<Integer> {
      *
      * @param arguments the command line
      */
-    public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
-    }
+    public static void main(String[] arguments) { System.exit(commandLine().execute(arguments)); }
 
     /** {@return the command, ready to be executed} */
     static CommandLine commandLine() {
@@ -159,9 +157,7 @@ public final class Bench implements Callable<Integer> {
             Plan plan = Plan.of(seconds != null ? seconds : quick ? QUICK_SECONDS : SECONDS);
             boolean withPeers = peers || !quick && works.isEmpty() && providers.isEmpty();
             compare(plan.part(withPeers ? 1 - PEERS_SHARE : 1), chosen, version.toString(), baseline, charts);
-            if (peers || withPeers && !plan.isOver()) {
-                new Peers(out).run(plan);
-            }
+            if (peers || withPeers && !plan.isOver()) { new Peers(out).run(plan); }
         }
         return failed ? 1 : 0;
     }
@@ -221,17 +217,11 @@ public final class Bench implements Callable<Integer> {
     }
 
     /** Before anything is measured. */
-    private void requireWritable() {
-        if (json != null) {
-            writeLines(List.of());
-        }
-    }
+    private void requireWritable() { if (json != null) { writeLines(List.of()); } }
 
     /** All rows so far, so that what ends the run takes none away. */
     private void write() {
-        if (json != null) {
-            writeLines(rows.stream().map(Row::json).toList());
-        }
+        if (json != null) { writeLines(rows.stream().map(Row::json).toList()); }
     }
 
     private void writeLines(List<String> lines) {

@@ -4,11 +4,7 @@ package io.ofi4j.jmh.compare;
 final class BenchFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    BenchFailure(String message) {
-        super(message);
-    }
+    BenchFailure(String message) { super(message); }
 
-    BenchFailure(String message, Throwable cause) {
-        super(message, cause);
-    }
+    BenchFailure(String message, Throwable cause) { super(message, cause); }
 }

@@ -59,9 +59,7 @@ final class Charts {
     void bandwidth(String libfabric, String provider, List<Row> rows) {
         List<Row> bandwidths = rows.stream()
                 .filter(row -> row.provider().equals(provider) && row.operation().equals("bandwidth")).toList();
-        if (bandwidths.isEmpty()) {
-            return;
-        }
+        if (bandwidths.isEmpty()) { return; }
         XYChart chart = chart("Writes within one process, 16 in flight, " + provider + ", libfabric " + libfabric,
                 "bytes an operation", "GB/s");
         addBandwidth(chart, "C", bandwidths, Row::cNs);

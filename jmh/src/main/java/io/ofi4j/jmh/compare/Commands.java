@@ -15,8 +15,7 @@ final class Commands {
     private static final String END = "";
     private static final int LONGEST_COMMAND_SECONDS = 60;
 
-    private Commands() {
-    }
+    private Commands() {}
 
     /** Hands every command, as its words, to this thread's worker, until stdin ends. */
     static void obey(Function<String[], String> worker) throws InterruptedException {

@@ -29,9 +29,7 @@ final class Comparison {
             models.accept(contest.models());
             double weight = works.jobs().size();
             double exchangeWeight = works.exchanges().size() * Plan.EXCHANGE_WEIGHT;
-            if (weight > 0) {
-                duels(contest, plan.part(weight / (weight + exchangeWeight)), rows);
-            }
+            if (weight > 0) { duels(contest, plan.part(weight / (weight + exchangeWeight)), rows); }
             return exchangeWeight > 0 ? exchanges(contest, plan, rows) : List.of();
         }
     }

@@ -12,8 +12,7 @@ import java.util.stream.Stream;
 
 /** Prints under which conditions is measured. */
 final class Conditions {
-    private Conditions() {
-    }
+    private Conditions() {}
 
     static void print(PrintWriter out, String libfabric, boolean alone, List<String> jvmOptions) {
         machine(out, libfabric);
@@ -39,9 +38,7 @@ final class Conditions {
         return "Java: " + System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version");
     }
 
-    private static String system() {
-        return value("/etc/os-release", "PRETTY_NAME").orElse("Linux");
-    }
+    private static String system() { return value("/etc/os-release", "PRETTY_NAME").orElse("Linux"); }
 
     /** The value of a line such as {@code name = "value"}. */
     private static Optional<String> value(String file, String name) {

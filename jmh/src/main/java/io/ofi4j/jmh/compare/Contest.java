@@ -37,9 +37,7 @@ final class Contest implements AutoCloseable {
                     break;
                 }
             }
-            if (found == null) {
-                throw new BenchFailure(String.join(" ", List.of(answer).subList(1, answer.length)));
-            }
+            if (found == null) { throw new BenchFailure(String.join(" ", List.of(answer).subList(1, answer.length))); }
             models = found;
             javaOpened = answer;
             cOpened = open(c);
@@ -71,9 +69,7 @@ final class Contest implements AutoCloseable {
         return answer;
     }
 
-    private Worker startC(List<String> command) {
-        return started(new Worker("the C side of " + provider, command));
-    }
+    private Worker startC(List<String> command) { return started(new Worker("the C side of " + provider, command)); }
 
     private Worker startJava(List<String> command) {
         return started(new Worker("the Java side of " + provider, command));
@@ -84,17 +80,11 @@ final class Contest implements AutoCloseable {
         return worker;
     }
 
-    Models models() {
-        return models;
-    }
+    Models models() { return models; }
 
-    Worker c() {
-        return c;
-    }
+    Worker c() { return c; }
 
-    Worker java() {
-        return java;
-    }
+    Worker java() { return java; }
 
     /** Starts a second C worker, and makes the two known to each other. */
     Worker otherC() {
@@ -114,9 +104,7 @@ final class Contest implements AutoCloseable {
         return second;
     }
 
-    private static String other(String[] opened) {
-        return "other " + opened[2] + " " + opened[3] + " " + opened[4];
-    }
+    private static String other(String[] opened) { return "other " + opened[2] + " " + opened[3] + " " + opened[4]; }
 
     @Override
     public void close() {

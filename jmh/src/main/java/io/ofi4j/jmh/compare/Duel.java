@@ -56,9 +56,7 @@ final class Duel {
         } while (System.nanoTime() - end < 0);
     }
 
-    private static long time(String[] answer) {
-        return Long.parseLong(answer[1]);
-    }
+    private static long time(String[] answer) { return Long.parseLong(answer[1]); }
 
     Row row(String libfabric, String provider) {
         return Row.of(libfabric, provider, job.operation(), job.size(), job.window(), pairs,

@@ -30,12 +30,10 @@ final class ExchangeDuel {
     private static final double SECOND = 1e9;
 
     /** A side's two workers. */
-    record Side(Worker ping, Worker pong) {
-    }
+    record Side(Worker ping, Worker pong) {}
 
     /** One slice: how long each exchange took, and how often the two threads had to wait for others. */
-    private record Slice(long[] times, long switches, long allocated) {
-    }
+    private record Slice(long[] times, long switches, long allocated) {}
 
     /** How often, and in how long, the threads of a side had to wait. */
     private static final class Waits {
@@ -47,9 +45,7 @@ final class ExchangeDuel {
             nanoseconds += Arrays.stream(slice.times).sum();
         }
 
-        double aSecond() {
-            return switches * SECOND / nanoseconds;
-        }
+        double aSecond() { return switches * SECOND / nanoseconds; }
     }
 
     private final String work;
@@ -155,15 +151,9 @@ final class ExchangeDuel {
                 cWaits.aSecond(), javaWaits.aSecond());
     }
 
-    String work() {
-        return work;
-    }
+    String work() { return work; }
 
-    Histogram cTimes() {
-        return cTimes;
-    }
+    Histogram cTimes() { return cTimes; }
 
-    Histogram javaTimes() {
-        return javaTimes;
-    }
+    Histogram javaTimes() { return javaTimes; }
 }

@@ -24,9 +24,7 @@ record Goal(double atMost, boolean isDifference) {
         };
     }
 
-    private static Goal ratio(double atMost) {
-        return new Goal(atMost, false);
-    }
+    private static Goal ratio(double atMost) { return new Goal(atMost, false); }
 
     /** {@return whether a row has reached it, in words} */
     String verdict(Row row) {

@@ -27,16 +27,13 @@ final class JavaWorker {
     private Work work;
     private Exchange exchange;
 
-    private JavaWorker() {
-    }
+    private JavaWorker() {}
 
     /** Obeys until stdin ends. */
     public static void main(String[] arguments) throws InterruptedException {
         JavaWorker worker = new JavaWorker();
         Commands.obey(worker::obey);
-        if (worker.world != null) {
-            worker.world.close();
-        }
+        if (worker.world != null) { worker.world.close(); }
     }
 
     private String obey(String[] words) {

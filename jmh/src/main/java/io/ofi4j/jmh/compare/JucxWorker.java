@@ -27,8 +27,7 @@ final class JucxWorker {
     private UcpMemory remote;
     private UcpRemoteKey key;
 
-    private JucxWorker() {
-    }
+    private JucxWorker() {}
 
     /** Obeys until stdin ends; what is open is the process's to close. */
     public static void main(String[] arguments) throws InterruptedException {

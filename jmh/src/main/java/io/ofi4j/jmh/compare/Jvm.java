@@ -5,8 +5,7 @@ import java.util.List;
 
 /** How a worker that is a JVM is started: as this one, with nothing but the defaults and what is asked for. */
 final class Jvm {
-    private Jvm() {
-    }
+    private Jvm() {}
 
     static List<String> command(Class<?> main, String... options) {
         List<String> command = new java.util.ArrayList<>();

@@ -31,9 +31,7 @@ public final class LayerCost implements Callable<Integer> {
 
         private final Consumer<Layer> once;
 
-        Work(Consumer<Layer> once) {
-            this.once = once;
-        }
+        Work(Consumer<Layer> once) { this.once = once; }
     }
 
     /** What the layers can ask for. */
@@ -65,9 +63,7 @@ public final class LayerCost implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (rounds < 1) {
-            throw new ParameterException(spec.commandLine(), "--rounds takes a number from 1 on");
-        }
+        if (rounds < 1) { throw new ParameterException(spec.commandLine(), "--rounds takes a number from 1 on"); }
         CriticalLayer bare = opened(new CriticalLayer());
         PublicLayer whole = opened(new PublicLayer());
         double[] bareTimes = new double[rounds];

@@ -36,7 +36,5 @@ record Models(ThreadingModel threading, ProgressModel progress) {
     }
 
     @Override
-    public String toString() {
-        return "threading " + threading + ", progress " + progress;
-    }
+    public String toString() { return "threading " + threading + ", progress " + progress; }
 }

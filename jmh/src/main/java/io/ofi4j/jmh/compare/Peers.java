@@ -13,9 +13,7 @@ final class Peers {
 
     private final PrintWriter out;
 
-    Peers(PrintWriter out) {
-        this.out = out;
-    }
+    Peers(PrintWriter out) { this.out = out; }
 
     /** Measures all there are for about so long. */
     void run(Plan plan) {

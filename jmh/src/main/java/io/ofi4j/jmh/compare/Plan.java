@@ -11,9 +11,7 @@ final class Plan {
 
     private final long end;
 
-    private Plan(long end) {
-        this.end = end;
-    }
+    private Plan(long end) { this.end = end; }
 
     /** {@return a plan for so much time from now on} */
     static Plan of(double seconds) {
@@ -26,13 +24,9 @@ final class Plan {
     }
 
     /** {@return whether there is no time left} */
-    boolean isOver() {
-        return left() == 0;
-    }
+    boolean isOver() { return left() == 0; }
 
-    private long left() {
-        return Math.max(0, end - System.nanoTime());
-    }
+    private long left() { return Math.max(0, end - System.nanoTime()); }
 
     /** {@return for how many nanoseconds to warm up each of so many things, all of which are measured later} */
     long warmUp(int things) {

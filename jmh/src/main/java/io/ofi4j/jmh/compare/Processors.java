@@ -16,8 +16,7 @@ final class Processors {
     /** Where one JVM must not run on two processors, {@code scripts/verbs} says which one a second JVM may have. */
     private static final String OTHER = System.getenv("OFI4J_OTHER_PROCESSOR");
 
-    private Processors() {
-    }
+    private Processors() {}
 
     /** Ties the first process's thread; both sides have the same. */
     static void first(String thread) {
@@ -36,9 +35,7 @@ final class Processors {
 
     /** Where this is not allowed, it is left to the system. */
     private static void tie(String thread, int processor) {
-        if (COUNT < 2) {
-            return;
-        }
+        if (COUNT < 2) { return; }
         try {
             new ProcessBuilder("taskset", "-p", "-c", Integer.toString(processor), thread).redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor(SECONDS, TimeUnit.SECONDS);

@@ -40,7 +40,5 @@ record Row(String libfabric, String provider, String operation, long size, long 
         return json.toString();
     }
 
-    private static double rounded(double value, double unit) {
-        return Math.round(value * unit) / unit;
-    }
+    private static double rounded(double value, double unit) { return Math.round(value * unit) / unit; }
 }

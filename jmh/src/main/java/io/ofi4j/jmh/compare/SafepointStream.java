@@ -19,8 +19,7 @@ final class SafepointStream {
     private volatile boolean isOver;
     private volatile String failure;
 
-    private SafepointStream() {
-    }
+    private SafepointStream() {}
 
     /** Takes a provider, how many bytes a write has, and how many safepoints to ask for. */
     public static void main(String[] arguments) throws InterruptedException {

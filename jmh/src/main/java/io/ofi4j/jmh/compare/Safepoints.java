@@ -79,15 +79,11 @@ final class Safepoints {
             try (BufferedReader said = process.inputReader()) {
                 for (String line = said.readLine(); line != null; line = said.readLine()) {
                     Matcher matcher = REACHED.matcher(line);
-                    if (matcher.find()) {
-                        nanos.add(Long.parseLong(matcher.group(1)));
-                    }
+                    if (matcher.find()) { nanos.add(Long.parseLong(matcher.group(1))); }
                     failure = line.startsWith(SafepointStream.FAILED) ? line : failure;
                 }
             }
-            if (process.waitFor() == 0 && nanos.size() >= count) {
-                return nanos;
-            }
+            if (process.waitFor() == 0 && nanos.size() >= count) { return nanos; }
             throw new BenchFailure("over " + provider + " the JVM that streams writes of " + size
                     + " B ended with status " + process.exitValue() + " after " + nanos.size() + " safepoints"
                     + (failure.isEmpty() ? "" : ": " + failure.substring(SafepointStream.FAILED.length())));

@@ -57,9 +57,7 @@ final class Scale {
                 List<String> command = new ArrayList<>(Jvm.command(Scale.class));
                 command.add(provider);
                 int status = new ProcessBuilder(command).inheritIO().start().waitFor();
-                if (status != 0) {
-                    return status;
-                }
+                if (status != 0) { return status; }
             }
             return 0;
         } catch (IOException e) {
@@ -118,9 +116,7 @@ final class Scale {
             world.posted++;
             at = at + 1 == locals.length ? 0 : at + 1;
             while (world.completed < world.posted) {
-                if (world.pollQueue() == 0) {
-                    world.pollTarget();
-                }
+                if (world.pollQueue() == 0) { world.pollTarget(); }
             }
         }
         return System.nanoTime() - start;

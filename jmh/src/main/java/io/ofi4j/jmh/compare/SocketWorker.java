@@ -21,8 +21,7 @@ final class SocketWorker {
     private ServerSocketChannel server;
     private SocketChannel channel;
 
-    private SocketWorker() {
-    }
+    private SocketWorker() {}
 
     /** Obeys until stdin ends. */
     public static void main(String[] arguments) throws InterruptedException {
@@ -53,9 +52,7 @@ final class SocketWorker {
         return use(SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
     }
 
-    private String accept() throws IOException {
-        return use(server.accept());
-    }
+    private String accept() throws IOException { return use(server.accept()); }
 
     private String use(SocketChannel connected) throws IOException {
         channel = connected;
@@ -110,9 +107,7 @@ final class SocketWorker {
     private void receive() throws IOException {
         letter.clear();
         while (letter.hasRemaining()) {
-            if (channel.read(letter) < 0) {
-                throw new EOFException("the other side is gone");
-            }
+            if (channel.read(letter) < 0) { throw new EOFException("the other side is gone"); }
         }
     }
 }

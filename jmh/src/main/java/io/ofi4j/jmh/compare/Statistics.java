@@ -4,8 +4,7 @@ import java.util.Arrays;
 
 /** Medians and quartiles. */
 final class Statistics {
-    private Statistics() {
-    }
+    private Statistics() {}
 
     /** {@return what a part of the values, from 0 to 1, is not above, between two of them where need be} */
     static double quantile(double[] values, double part) {
@@ -17,7 +16,5 @@ final class Statistics {
         return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
     }
 
-    static double median(double[] values) {
-        return quantile(values, 0.5);
-    }
+    static double median(double[] values) { return quantile(values, 0.5); }
 }

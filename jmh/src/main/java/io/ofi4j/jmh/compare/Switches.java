@@ -10,8 +10,7 @@ final class Switches {
     private static final Path STATUS = Path.of("/proc/thread-self/status");
     private static final String INVOLUNTARY = "nonvoluntary_ctxt_switches:";
 
-    private Switches() {
-    }
+    private Switches() {}
 
     /** {@return how often the calling thread has had to wait since it began, as {@code ru_nivcsw} of getrusage(2)} */
     static long ofThisThread() {

@@ -9,9 +9,7 @@ final class Table {
 
     private final PrintWriter out;
 
-    Table(PrintWriter out) {
-        this.out = out;
-    }
+    Table(PrintWriter out) { this.out = out; }
 
     void header() {
         out.printf(Locale.ROOT, FORMAT, "work", "provider", "libfabric", "C ns", "Java ns", "ratio", "quartiles",
@@ -28,9 +26,7 @@ final class Table {
         out.flush();
     }
 
-    private static String number(double nanoseconds) {
-        return String.format(Locale.ROOT, "%.1f", nanoseconds);
-    }
+    private static String number(double nanoseconds) { return String.format(Locale.ROOT, "%.1f", nanoseconds); }
 
     private static String name(Row row) {
         return row.operation() + (row.size() > 0 ? " " + size(row.size()) : "")

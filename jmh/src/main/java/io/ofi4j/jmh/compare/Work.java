@@ -41,9 +41,7 @@ final class Work {
 
     private void awaitCompletions(long goal) {
         while (world.completed < goal) {
-            if (world.pollQueue() == 0) {
-                world.pollTarget();
-            }
+            if (world.pollQueue() == 0) { world.pollTarget(); }
         }
     }
 
@@ -81,9 +79,7 @@ final class Work {
             world.posted++;
             awaitCompletions(world.posted);
             while (world.arrived < goal) {
-                if (world.pollTarget() == 0) {
-                    world.pollQueue();
-                }
+                if (world.pollTarget() == 0) { world.pollQueue(); }
             }
         }
     }
@@ -94,9 +90,7 @@ final class Work {
             while (!rma.tryInjectWrite(local, 0, size, peer, remote, 0)) {
                 world.makeProgress();
             }
-            if ((done & INJECTS_PER_POLL - 1) == 0) {
-                world.makeProgress();
-            }
+            if ((done & INJECTS_PER_POLL - 1) == 0) { world.makeProgress(); }
         }
         writeOne(size);
     }
@@ -113,14 +107,10 @@ final class Work {
         while (world.completed < goal) {
             while (world.posted < goal && world.posted - world.completed < window) {
                 long offset = (world.posted & window - 1) * size;
-                if (!rma.tryWrite(local, offset, size, peer, remote, offset, world.posted)) {
-                    break;
-                }
+                if (!rma.tryWrite(local, offset, size, peer, remote, offset, world.posted)) { break; }
                 world.posted++;
             }
-            if (world.pollQueue() == 0) {
-                world.pollTarget();
-            }
+            if (world.pollQueue() == 0) { world.pollTarget(); }
         }
     }
 }

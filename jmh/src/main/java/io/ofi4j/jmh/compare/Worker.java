@@ -77,15 +77,11 @@ final class Worker implements AutoCloseable {
     String[] receive() {
         try {
             String answer = answers.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
-            if (answer == null) {
-                throw new BenchFailure(name + " has not answered within " + ANSWER_SECONDS + " s");
-            }
+            if (answer == null) { throw new BenchFailure(name + " has not answered within " + ANSWER_SECONDS + " s"); }
             if (answer.startsWith("error ")) {
                 throw new BenchFailure(name + ": " + answer.substring("error ".length()));
             }
-            if (answer.equals(GONE)) {
-                throw new BenchFailure(name + " has ended unexpectedly" + lastWords());
-            }
+            if (answer.equals(GONE)) { throw new BenchFailure(name + " has ended unexpectedly" + lastWords()); }
             return answer.split(" ");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -108,9 +104,7 @@ final class Worker implements AutoCloseable {
         }
     }
 
-    private void kill() {
-        process.destroy();
-    }
+    private void kill() { process.destroy(); }
 
     /** Lets it close what it has open, and ends it where that takes too long. */
     @Override
@@ -121,9 +115,7 @@ final class Worker implements AutoCloseable {
             // it is gone already
         }
         try {
-            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
+            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
             Runtime.getRuntime().removeShutdownHook(atExit);
             Files.deleteIfExists(errors);
         } catch (InterruptedException e) {

@@ -15,9 +15,7 @@ final class Works implements Iterable<String> {
     private final boolean manySizes;
 
     /** For picocli, which wants the names. */
-    Works() {
-        this(List.of(), false);
-    }
+    Works() { this(List.of(), false); }
 
     /**
      * What was asked for.
@@ -42,7 +40,5 @@ final class Works implements Iterable<String> {
     }
 
     @Override
-    public Iterator<String> iterator() {
-        return NAMES.iterator();
-    }
+    public Iterator<String> iterator() { return NAMES.iterator(); }
 }

@@ -80,9 +80,7 @@ final class World implements CompletionHandler, AutoCloseable {
         return object;
     }
 
-    FabricInfo info() {
-        return info;
-    }
+    FabricInfo info() { return info; }
 
     /** Inserts the endpoint of another process. */
     void insertOther(EndpointAddress address, RemoteRegion itsMailbox) {
@@ -99,13 +97,9 @@ final class World implements CompletionHandler, AutoCloseable {
         }
     }
 
-    int pollQueue() {
-        return queue.poll(this, BATCH);
-    }
+    int pollQueue() { return queue.poll(this, BATCH); }
 
-    int pollTarget() {
-        return targetQueue.poll(this, BATCH);
-    }
+    int pollTarget() { return targetQueue.poll(this, BATCH); }
 
     void makeProgress() {
         pollTarget();

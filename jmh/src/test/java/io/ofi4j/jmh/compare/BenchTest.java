@@ -103,9 +103,7 @@ class BenchTest {
     }
 
     @Test
-    void whatTheTimeIsOverForIsStillWarmedUp() {
-        assertThat(Plan.of(0).warmUp(8)).isPositive();
-    }
+    void whatTheTimeIsOverForIsStillWarmedUp() { assertThat(Plan.of(0).warmUp(8)).isPositive(); }
 
     @ParameterizedTest
     @CsvSource({"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})

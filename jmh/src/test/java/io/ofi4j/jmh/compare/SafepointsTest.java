@@ -16,9 +16,7 @@ class SafepointsTest {
 
     private final StringWriter out = new StringWriter();
 
-    private void run(String provider) {
-        new Safepoints(new PrintWriter(out), COUNT).run(List.of(provider));
-    }
+    private void run(String provider) { new Safepoints(new PrintWriter(out), COUNT).run(List.of(provider)); }
 
     @Test
     void aStreamOfSmallAndOneOfLargeWritesHaveARowEachBelowTheConditions() {

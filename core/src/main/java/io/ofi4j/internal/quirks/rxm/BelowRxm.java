@@ -47,9 +47,7 @@ abstract class BelowRxm extends Quirk {
 
     @Override
     protected synchronized void beforeDomain(Provider provider) {
-        if (prepared.contains(provider.base())) {
-            return;
-        }
+        if (prepared.contains(provider.base())) { return; }
         List<InfoHandle> infos = find(provider.base(), provider.device());
         if (infos.isEmpty()) { // a device may be called otherwise below: then whichever can be opened
             infos = find(provider.base(), null);
@@ -72,9 +70,7 @@ abstract class BelowRxm extends Quirk {
 
     private int open(String base, InfoHandle info) {
         Opened fabric = FabricCalls.fi_fabric(info, base);
-        if (fabric.status() != 0) {
-            return fabric.status();
-        }
+        if (fabric.status() != 0) { return fabric.status(); }
         Opened domain = FabricOps.fi_domain(fabric.handle(), info);
         int status = domain.status();
         if (status == 0) {

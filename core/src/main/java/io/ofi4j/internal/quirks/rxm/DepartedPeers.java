@@ -50,21 +50,15 @@ final class DepartedPeers extends BelowRxm {
     }
 
     @Override
-    protected void enabled(EndpointView endpoint) {
-        OPEN.add(endpoint.handle().address());
-    }
+    protected void enabled(EndpointView endpoint) { OPEN.add(endpoint.handle().address()); }
 
     @Override
-    protected void closed(EndpointView endpoint) {
-        OPEN.remove(endpoint.handle().address());
-    }
+    protected void closed(EndpointView endpoint) { OPEN.remove(endpoint.handle().address()); }
 
     @Override
     int replaceIn(Handle domain) {
         FunctionSlot.Table table = FunctionSlot.open(domain, FLOW_CONTROL);
-        if (table.status() != 0) {
-            return table.status();
-        }
+        if (table.status() != 0) { return table.status(); }
         if (NativeWords.get(table.address(), 0) >= FLOW_CONTROL_SIZE) {
             replace(FunctionSlot.in(table.address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
         }
@@ -104,9 +98,7 @@ final class DepartedPeers extends BelowRxm {
 
     private static int close(long original, long object) {
         try {
-            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) {
-                GONE.add(object);
-            }
+            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { GONE.add(object); }
         } catch (Throwable t) {
             return closed(original, object); // as in a C program
         }
@@ -123,9 +115,7 @@ final class DepartedPeers extends BelowRxm {
 
     /** Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any more. */
     private static boolean forget(long endpoint, long connection) {
-        if (connection == 0 || !NativeMemory.isWritable(connection)) {
-            return false;
-        }
+        if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }
         long place = -1;
         boolean isOfOurs = false;
         for (long word = 0; word < BEGINNING; word += Long.BYTES) {
@@ -133,9 +123,7 @@ final class DepartedPeers extends BelowRxm {
             place = value == endpoint ? word : place;
             isOfOurs |= OPEN.contains(value);
         }
-        if (place < 0 || !isOfOurs) {
-            return false;
-        }
+        if (place < 0 || !isOfOurs) { return false; }
         NativeWords.set(connection, place, 0);
         return true;
     }

@@ -13,8 +13,7 @@ import java.util.Set;
 final class ReplacedFunctions {
     private static final Set<FunctionSlot> REPLACED = new HashSet<>();
 
-    private ReplacedFunctions() {
-    }
+    private ReplacedFunctions() {}
 
     /**
      * Puts a method in the place of a function, once. Where the place cannot be written, that is logged, and the function stays.
@@ -26,9 +25,7 @@ final class ReplacedFunctions {
      */
     static synchronized void replace(FunctionSlot slot, MethodHandles.Lookup where, String method,
             FunctionDescriptor descriptor) {
-        if (!REPLACED.add(slot)) {
-            return;
-        }
+        if (!REPLACED.add(slot)) { return; }
         if (!slot.isWritable()) {
             System.getLogger("io.ofi4j").log(Level.WARNING,
                     "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the wrong"

@@ -24,10 +24,7 @@ public final class RxmQuirks {
                     Fact.CLOSE_NEEDS_VECTOR),
             new HalfReceivedWrites(), new DepartedPeers());
 
-    private RxmQuirks() {
-    }
+    private RxmQuirks() {}
 
-    private static boolean isRxm(Provider provider) {
-        return provider.isUnder("ofi_rxm");
-    }
+    private static boolean isRxm(Provider provider) { return provider.isUnder("ofi_rxm"); }
 }

@@ -19,9 +19,7 @@ final class AbsentPeers extends Quirk {
 
     @Override
     protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
-        if (ShmFiles.find(address).isEmpty()) {
-            throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm");
-        }
+        if (ShmFiles.find(address).isEmpty()) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
         return insertion.get();
     }
 }

@@ -38,17 +38,13 @@ final class ShmFiles extends Quirk {
     }
 
     @Override
-    protected void closed(EndpointView endpoint) {
-        place(endpoint.address()).ifPresent(open::remove);
-    }
+    protected void closed(EndpointView endpoint) { place(endpoint.address()).ifPresent(open::remove); }
 
     /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */
     static Optional<Path> place(EndpointAddress address) {
         String name = new String(address.toBytes(), StandardCharsets.UTF_8);
         int start = name.indexOf("://");
-        if (start < 0) {
-            return Optional.empty();
-        }
+        if (start < 0) { return Optional.empty(); }
         int end = name.indexOf('\0', start);
         try {
             Path file = FOLDER.resolve(name.substring(start + 3, end < 0 ? name.length() : end));
@@ -64,9 +60,7 @@ final class ShmFiles extends Quirk {
     }
 
     private synchronized void hook() {
-        if (hooked) {
-            return;
-        }
+        if (hooked) { return; }
         hooked = true;
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(this::removeAll, "ofi4j-shm-files"));

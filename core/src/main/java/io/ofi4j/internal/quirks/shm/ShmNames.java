@@ -61,14 +61,10 @@ final class ShmNames extends Quirk {
         }
 
         @Override
-        protected byte[] spelling(EndpointAddress address) {
-            return slashed(address);
-        }
+        protected byte[] spelling(EndpointAddress address) { return slashed(address); }
     }
 
-    private static boolean isMadeHere(EndpointAddress address) {
-        return MADE_HERE.matcher(text(address)).matches();
-    }
+    private static boolean isMadeHere(EndpointAddress address) { return MADE_HERE.matcher(text(address)).matches(); }
 
     private static String text(EndpointAddress address) {
         return new String(address.toBytes(), StandardCharsets.ISO_8859_1);

@@ -43,12 +43,10 @@ final class ShmNeighbours extends Quirk {
     private final Map<VectorView, Set<EndpointAddress>> writers = new HashMap<>();
 
     /** A peer that was inserted, and how operations to it are refused. */
-    private record Known(VectorView vector, Runnable refusal) {
-    }
+    private record Known(VectorView vector, Runnable refusal) {}
 
     /** An endpoint whose close was put off, and the vectors that still know it. */
-    private record Late(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {
-    }
+    private record Late(EndpointView endpoint, EndpointAddress address, Set<VectorView> vectors) {}
 
     ShmNeighbours() {
         super("shm-neighbours", provider -> provider.is("shm"), Tested.ALL,
@@ -68,9 +66,7 @@ final class ShmNeighbours extends Quirk {
     }
 
     @Override
-    protected synchronized void enabled(EndpointView endpoint) {
-        open.put(endpoint, endpoint.address());
-    }
+    protected synchronized void enabled(EndpointView endpoint) { open.put(endpoint, endpoint.address()); }
 
     /** How many open endpoints have none of these addresses. */
     synchronized int countOthers(Set<EndpointAddress> addresses) {
@@ -86,9 +82,7 @@ final class ShmNeighbours extends Quirk {
                     "the endpoint with this address is closed, and other endpoints of this process"
                             + " still use it: close those first, or give the new endpoint another name");
         }
-        if (closing.contains(address)) {
-            throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm");
-        }
+        if (closing.contains(address)) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
         P peer = insertion.get();
         peers.computeIfAbsent(address, key -> new ArrayList<>()).add(new Known(vector, () -> refusal.accept(peer)));
         return peer;
@@ -126,9 +120,7 @@ final class ShmNeighbours extends Quirk {
 
     private synchronized boolean putOff(EndpointView endpoint, Set<VectorView> vectors) {
         vectors.removeIf(VectorView::isClosed);
-        if (vectors.isEmpty()) {
-            return false;
-        }
+        if (vectors.isEmpty()) { return false; }
         late.add(new Late(endpoint, endpoint.address(), vectors));
         open.put(endpoint, endpoint.address());
         return true;
@@ -186,9 +178,7 @@ final class ShmNeighbours extends Quirk {
         known.forEach(peer -> vectors.add(peer.vector));
         vectors.addAll(writtenTo(endpoint.address()));
         neighbours.forEach((neighbour, address) -> {
-            if (endpoint.vector().knows(address)) {
-                vectors.add(neighbour.vector());
-            }
+            if (endpoint.vector().knows(address)) { vectors.add(neighbour.vector()); }
         });
         return vectors;
     }

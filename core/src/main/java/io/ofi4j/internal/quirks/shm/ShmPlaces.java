@@ -27,15 +27,11 @@ final class ShmPlaces extends Quirk {
     }
 
     @Override
-    protected PeerPlaces places() {
-        return new Places();
-    }
+    protected PeerPlaces places() { return new Places(); }
 
     /** An expectation only, but the provider refuses a vector that is expected to have more. */
     @Override
-    protected long vectorCount(long expected) {
-        return Math.min(expected, COUNT);
-    }
+    protected long vectorCount(long expected) { return Math.min(expected, COUNT); }
 
     /** Those of one vector. */
     private final class Places implements PeerPlaces {
@@ -50,14 +46,10 @@ final class ShmPlaces extends Quirk {
         }
 
         @Override
-        public void give() {
-            given++;
-        }
+        public void give() { given++; }
 
         @Override
-        public void free() {
-            anyFree = true;
-        }
+        public void free() { anyFree = true; }
 
         /** Where none is free the provider refuses by itself. */
         @Override
@@ -85,9 +77,7 @@ final class ShmPlaces extends Quirk {
             name[0] = OTHER_PREFIX; // what stands before :// is not looked at
             AvOps.Inserted next = AvOps.fi_av_insert(vector, List.of(name));
             int status = AvOps.fi_av_remove(vector, fabricAddress);
-            if (next.has(0)) {
-                AvOps.fi_av_remove(vector, next.addresses()[0]);
-            }
+            if (next.has(0)) { AvOps.fi_av_remove(vector, next.addresses()[0]); }
             return OptionalInt.of(status);
         }
     }

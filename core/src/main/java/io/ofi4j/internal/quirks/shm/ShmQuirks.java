@@ -10,8 +10,7 @@ public final class ShmQuirks {
     /** All of them. An insertion goes through them from the last one to the first. */
     public static final List<Quirk> ALL = all();
 
-    private ShmQuirks() {
-    }
+    private ShmQuirks() {}
 
     private static List<Quirk> all() {
         ShmNeighbours neighbours = new ShmNeighbours();

@@ -44,17 +44,13 @@ final class ShmRoom extends Quirk {
     @Override
     protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
         Optional<Path> place = ShmFiles.place(address.get());
-        if (place.isEmpty()) {
-            return enable.getAsInt();
-        }
+        if (place.isEmpty()) { return enable.getAsInt(); }
         requireNoOther(place.get());
         try (NativeFile folder = NativeFile.openFolder(ShmFiles.FOLDER)) {
             if (RESERVES) {
                 Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE); // somebody who keeps the lock shall not keep this one out
             }
-            if (RESERVES && room() < size(transmitSize, receiveSize)) {
-                return -Errno.ENOSPC;
-            }
+            if (RESERVES && room() < size(transmitSize, receiveSize)) { return -Errno.ENOSPC; }
             int status = enable.getAsInt();
             return status == 0 ? fill(place.get()) : status;
         }
@@ -62,9 +58,7 @@ final class ShmRoom extends Quirk {
 
     /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
     private static void requireNoOther(Path file) {
-        if (!Files.exists(file)) {
-            return;
-        }
+        if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
             if (open.error() != 0 || !open.isUnused()) {
                 throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm");
@@ -108,17 +102,13 @@ final class ShmRoom extends Quirk {
 
     /** Gives a file the room that it lacks: 0, or why there is none, below 0. */
     private static int fill(Path file) {
-        if (!RESERVES || !Files.isRegularFile(file)) {
-            return 0;
-        }
+        if (!RESERVES || !Files.isRegularFile(file)) { return 0; }
         try (NativeFile open = NativeFile.open(file)) {
             if (open.error() != 0) {
                 return open.error() == Errno.EMFILE ? -open.error() : 0; // another user's, or the provider will say so
             }
             long missing = open.missing();
-            if (missing <= 0) {
-                return 0;
-            }
+            if (missing <= 0) { return 0; }
             return room() < missing ? -Errno.ENOSPC : -refusal(open.reserve(0, open.size()));
         }
     }

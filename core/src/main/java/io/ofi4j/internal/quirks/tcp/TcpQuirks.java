@@ -38,12 +38,9 @@ public final class TcpQuirks {
                     "fi_trywait does not reset the descriptor of a queue, fi_cq_sread does.", "EpollTest",
                     Fact.DESCRIPTOR_RESET_BY_READ));
 
-    private TcpQuirks() {
-    }
+    private TcpQuirks() {}
 
-    private static boolean isAlone(Provider provider) {
-        return provider.is("tcp") || provider.is("net");
-    }
+    private static boolean isAlone(Provider provider) { return provider.is("tcp") || provider.is("net"); }
 
     private static boolean isBase(Provider provider) {
         return provider.base().equals("tcp") || provider.base().equals("net");

@@ -27,12 +27,9 @@ public final class VerbsQuirks {
                     "VerbsTest", Fact.READS_FILL_ONE_SEGMENT),
             new AutomaticProgress());
 
-    private VerbsQuirks() {
-    }
+    private VerbsQuirks() {}
 
-    private static boolean isVerbs(Provider provider) {
-        return provider.base().equals("verbs");
-    }
+    private static boolean isVerbs(Provider provider) { return provider.base().equals("verbs"); }
 
     /** Refuses automatic data progress. */
     private static final class AutomaticProgress extends Quirk {

@@ -40,8 +40,7 @@ class ShmNeighboursTest {
     private static final int POLLS = 1000;
     private static final int LENGTH = 64;
 
-    private record Target(EndpointAddress address, RemoteRegion region) {
-    }
+    private record Target(EndpointAddress address, RemoteRegion region) {}
 
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
@@ -50,9 +49,7 @@ class ShmNeighboursTest {
     }
 
     @Test
-    void aThreadClosesAnEndpointThatReadsOfAnotherThreadWereAnsweredBy() {
-        survives(ReadsOfAnotherThread.class);
-    }
+    void aThreadClosesAnEndpointThatReadsOfAnotherThreadWereAnsweredBy() { survives(ReadsOfAnotherThread.class); }
 
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
@@ -79,9 +76,7 @@ class ShmNeighboursTest {
         try {
             List<String> mapped = Files.readAllLines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1).stream()
                     .filter(line -> line.contains(" /dev/shm/")).toList();
-            if (!mapped.isEmpty()) {
-                throw new AssertionError("still mapped: " + mapped);
-            }
+            if (!mapped.isEmpty()) { throw new AssertionError("still mapped: " + mapped); }
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -118,8 +113,7 @@ class ShmNeighboursTest {
     }
 
     static final class ReadsOfAClosedRegion {
-        private ReadsOfAClosedRegion() {
-        }
+        private ReadsOfAClosedRegion() {}
 
         public static void main(String[] arguments) {
             int posted;
@@ -141,8 +135,7 @@ class ShmNeighboursTest {
 
     /** The vector knows the reader though nobody inserted it, and outlives the endpoint that was read from. */
     static final class OpensAfterBothAreClosed {
-        private OpensAfterBothAreClosed() {
-        }
+        private OpensAfterBothAreClosed() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.valueOf(arguments[0])));
@@ -167,8 +160,7 @@ class ShmNeighboursTest {
         private static final CountDownLatch TARGET_CLOSED = new CountDownLatch(1);
         private static final CountDownLatch READER_CLOSED = new CountDownLatch(1);
 
-        private OpensAfterAnotherThreadHasClosed() {
-        }
+        private OpensAfterAnotherThreadHasClosed() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             Thread other = Thread.ofPlatform().start(OpensAfterAnotherThreadHasClosed::openAgain);
@@ -213,8 +205,7 @@ class ShmNeighboursTest {
         private static final CountDownLatch CONNECTED = new CountDownLatch(1);
         private static final CountDownLatch POSTED = new CountDownLatch(1);
 
-        private ReadsOfAnotherThread() {
-        }
+        private ReadsOfAnotherThread() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             int posted;
@@ -235,9 +226,7 @@ class ShmNeighboursTest {
             check(pair, posted);
         }
 
-        private static FabricHints hints() {
-            return TestProviders.hints("shm").threading(ThreadingModel.DOMAIN);
-        }
+        private static FabricHints hints() { return TestProviders.hints("shm").threading(ThreadingModel.DOMAIN); }
 
         /** Works off what the other thread has posted, which is not polling. */
         private static void answer() {

@@ -39,9 +39,7 @@ class ShmPlacesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
-    void oneThreadWritesToEndpointsThatComeAndGo(ThreadingModel model) {
-        survives(OneThread.class, model);
-    }
+    void oneThreadWritesToEndpointsThatComeAndGo(ThreadingModel model) { survives(OneThread.class, model); }
 
     @ParameterizedTest
     @EnumSource(names = "SAFE")
@@ -51,9 +49,7 @@ class ShmPlacesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"SAFE", "DOMAIN", "COMPLETION"})
-    void anEndpointIsNotTakenForTheOneWhosePlaceItHas(ThreadingModel model) {
-        survives(Successor.class, model);
-    }
+    void anEndpointIsNotTakenForTheOneWhosePlaceItHas(ThreadingModel model) { survives(Successor.class, model); }
 
     private static void survives(Class<?> main, ThreadingModel model) {
         Forked.Result result = Forked.run(main, model.name());
@@ -96,8 +92,7 @@ class ShmPlacesTest {
     }
 
     static final class OneThread {
-        private OneThread() {
-        }
+        private OneThread() {}
 
         public static void main(String[] arguments) {
             int written = 0;
@@ -135,8 +130,7 @@ class ShmPlacesTest {
 
     /** The next endpoint knows nobody by the number that the one before knew the writer by. */
     static final class Successor {
-        private Successor() {
-        }
+        private Successor() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = pair(arguments);
@@ -156,8 +150,7 @@ class ShmPlacesTest {
     }
 
     static final class TwoThreads {
-        private TwoThreads() {
-        }
+        private TwoThreads() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             BlockingQueue<EndpointAddress> addresses = new LinkedBlockingQueue<>();
@@ -174,9 +167,7 @@ class ShmPlacesTest {
                 });
                 while (opener.isAlive() || !addresses.isEmpty()) {
                     EndpointAddress address = addresses.poll(10, TimeUnit.MILLISECONDS);
-                    if (address != null) {
-                        writeOrBeRefused(pair, region, address);
-                    }
+                    if (address != null) { writeOrBeRefused(pair, region, address); }
                 }
                 opener.join();
             }

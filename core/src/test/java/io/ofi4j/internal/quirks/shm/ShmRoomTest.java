@@ -102,9 +102,7 @@ class ShmRoomTest {
 
     /** With libfabric 1.x it cannot be inserted before. */
     @Test
-    void aPeerThatComesLaterIsReachedWhenItIsThere() throws IOException {
-        survives(mounted(ROOM), AwaitsAPeer.class);
-    }
+    void aPeerThatComesLaterIsReachedWhenItIsThere() throws IOException { survives(mounted(ROOM), AwaitsAPeer.class); }
 
     @Test
     void anotherEndpointOrFileOfThatNameStaysAsItIs() throws IOException {
@@ -141,9 +139,7 @@ class ShmRoomTest {
     }
 
     private static void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new AssertionError(otherwise);
-        }
+        if (!holds) { throw new AssertionError(otherwise); }
     }
 
     private static FabricException requireRefusal(Runnable action) {
@@ -197,8 +193,7 @@ class ShmRoomTest {
 
     /** Somebody takes all the room while two endpoints are open. */
     static final class FillsWhileOpen {
-        private FillsWhileOpen() {
-        }
+        private FillsWhileOpen() {}
 
         public static void main(String[] arguments) {
             try (Pair pair = new Pair("shm")) {
@@ -224,8 +219,7 @@ class ShmRoomTest {
     static final class StartsMany {
         private static final int PROCESSES = 4;
 
-        private StartsMany() {
-        }
+        private StartsMany() {}
 
         public static void main(String[] arguments) {
             List<Forked.Running> running = new ArrayList<>();
@@ -250,8 +244,7 @@ class ShmRoomTest {
         private static final int ROUNDS = 40;
         private static final int ENDPOINTS = 2;
 
-        private OpensAgainAndAgain() {
-        }
+        private OpensAgainAndAgain() {}
 
         public static void main(String[] arguments) {
             try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info("shm"));
@@ -287,8 +280,7 @@ class ShmRoomTest {
 
     /** The peer has its file as the provider makes it. */
     static final class MeetsASparsePeer {
-        private MeetsASparsePeer() {
-        }
+        private MeetsASparsePeer() {}
 
         public static void main(String[] arguments) throws IOException {
             Forked.Running sparse = Forked.start(IsWrittenTo.class, AS_IN_C);
@@ -332,8 +324,7 @@ class ShmRoomTest {
     static final class AwaitsAPeer {
         private static final String NAME = "ofi4j-awaited";
 
-        private AwaitsAPeer() {
-        }
+        private AwaitsAPeer() {}
 
         public static void main(String[] arguments) throws IOException {
             try (Pair pair = new Pair("shm");
@@ -367,8 +358,7 @@ class ShmRoomTest {
 
     /** Once it has got a byte it works off nothing until it is told to; ends when the rest is there. */
     static final class IsWrittenTo {
-        private IsWrittenTo() {
-        }
+        private IsWrittenTo() {}
 
         public static void main(String[] arguments) throws IOException {
             FabricHints hints = TestProviders.hints("shm");
@@ -396,8 +386,7 @@ class ShmRoomTest {
     static final class TakesANameThatIsTaken {
         private static final String NAME = "ofi4j-name";
 
-        private TakesANameThatIsTaken() {
-        }
+        private TakesANameThatIsTaken() {}
 
         public static void main(String[] arguments) throws IOException {
             Path file;
@@ -419,8 +408,7 @@ class ShmRoomTest {
 
     /** The first endpoint of a process with that name. */
     static final class TakesAName {
-        private TakesAName() {
-        }
+        private TakesAName() {}
 
         public static void main(String[] arguments) {
             try (Fabric fabric = Libfabric.load()
