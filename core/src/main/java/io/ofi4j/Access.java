@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
@@ -35,18 +36,12 @@ public enum Access {
      * @param bits flags of fi_mr(3)
      */
     public static Set<Access> setOf(long bits) {
-        Set<Access> set = EnumSet.noneOf(Access.class);
-        for (Access access : values()) {
-            if ((bits & access.bit) != 0) { set.add(access); }
-        }
+        Set<Access> set = EnumSet.allOf(Access.class);
+        set.removeIf(access -> (bits & access.bit) == 0);
         return Collections.unmodifiableSet(set);
     }
 
     static long bitsOf(Access... rights) {
-        long bits = 0;
-        for (Access access : rights) {
-            bits |= access.bit;
-        }
-        return bits;
+        return Arrays.stream(rights).mapToLong(Access::bit).reduce(0, (one, other) -> one | other);
     }
 }

@@ -37,7 +37,8 @@ public final class AddressVector implements AutoCloseable {
     private final AddressVectorAttributes attributes;
     private final OpenChildren endpoints = new OpenChildren();
     private final Map<EndpointAddress, Entry> entries = new HashMap<>();
-    private final Map<Long, Entry> sources = new HashMap<>();
+    /** By libfabric's number, the peer inserted last. */
+    private final Map<Long, Peer> sources = new HashMap<>();
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
     private final Set<CompletionQueue> prepared = new HashSet<>();
     /** Null if the provider does not limit peers. */
@@ -56,8 +57,6 @@ public final class AddressVector implements AutoCloseable {
         final EndpointAddress address;
         /** The number of peers that share the entry; guarded by the vector's monitor. */
         private int peers;
-        /** The peer inserted last. */
-        private Peer latest;
 
         Entry(EndpointAddress address, long fabricAddress) {
             this.address = address;
@@ -118,8 +117,7 @@ public final class AddressVector implements AutoCloseable {
      * incomplete copy of the vector's addresses: the first operation to a copied peer, or its removal, crashes the process.
      */
     synchronized void prepare(CompletionQueue queue) {
-        if (prepared.contains(queue)) { return; }
-        if (!entries.isEmpty()) {
+        if (!prepared.contains(queue) && !entries.isEmpty()) {
             throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
                     + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
         }
@@ -144,13 +142,14 @@ public final class AddressVector implements AutoCloseable {
         Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
-            entry = new Entry(address, insertNatively(address));
+            AvOps.Inserted inserted = give(domain.quirks.spelling(address));
+            if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
+            entry = new Entry(address, inserted.addresses()[0]);
             entries.put(address, entry);
         }
         entry.peers++;
         Peer peer = new Peer(this, entry);
-        entry.latest = peer;
-        sources.put(entry.fabricAddress, entry);
+        sources.put(entry.fabricAddress, peer);
         return peer;
     }
 
@@ -161,13 +160,6 @@ public final class AddressVector implements AutoCloseable {
                     + " addresses it was opened for: open it with a larger count");
         }
         if (places != null) { places.requireNext(entries.keySet(), this); }
-    }
-
-    private long insertNatively(EndpointAddress address) {
-        give();
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(domain.quirks.spelling(address)));
-        if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
-        return inserted.addresses()[0];
     }
 
     /**
@@ -184,13 +176,8 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private boolean isNewAndSafe(EndpointAddress address) {
-        if (entries.containsKey(address) || attributes.name().isPresent()) { return false; }
-        try {
-            AddressFormats.require(domain.info(), address);
-        } catch (IllegalArgumentException e) { // reported when it is inserted alone
-            return false;
-        }
-        return AddressFormats.isSafeAmongOthers(domain.info(), address);
+        return !entries.containsKey(address) && attributes.name().isEmpty()
+                && AddressFormats.isSafeAmongOthers(domain.info(), address);
     }
 
     private void insertTogether(List<EndpointAddress> addresses) {
@@ -278,7 +265,7 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized Optional<Peer> peer(long source) {
         requireOpen();
-        return Optional.ofNullable(sources.get(source)).map(entry -> entry.latest);
+        return Optional.ofNullable(sources.get(source));
     }
 
     /**
@@ -309,8 +296,7 @@ public final class AddressVector implements AutoCloseable {
             removeNatively(entry);
             if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) { return; }
         }
-        give();
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle, List.of(address.toBytes()));
+        AvOps.Inserted inserted = give(address.toBytes());
         if (inserted.has(0)) { removeNatively(new Entry(address, inserted.addresses()[0])); }
     }
 
@@ -318,13 +304,14 @@ public final class AddressVector implements AutoCloseable {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
         if (places != null) { places.free(); }
-        if (attributes.isReadOnly()) { // another process owns the table
-            return;
-        }
+        if (attributes.isReadOnly()) { return; } // another process owns the table
         Status.check(domain.quirks.removePeer(handle, entry.address, entry.fabricAddress), "fi_av_remove", provider());
     }
 
-    private void give() { if (places != null) { places.give(); } }
+    private AvOps.Inserted give(byte[] address) {
+        if (places != null) { places.give(); }
+        return AvOps.fi_av_insert(handle, List.of(address));
+    }
 
     /**
      * {@return an address as text; fi_av_straddr}

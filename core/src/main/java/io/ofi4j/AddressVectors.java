@@ -32,9 +32,7 @@ final class AddressVectors {
     private static AddressVectorType type(FabricInfo info, AddressVectorType wanted) {
         AddressVectorType theirs = AddressVectorType.of(info.domain().addressVectorType());
         if (wanted == AddressVectorType.UNSPECIFIED) {
-            return theirs == AddressVectorType.UNSPECIFIED || theirs == AddressVectorType.OTHER
-                    ? AddressVectorType.TABLE
-                    : theirs;
+            return theirs == AddressVectorType.MAP ? theirs : AddressVectorType.TABLE;
         }
         if (theirs != AddressVectorType.UNSPECIFIED && wanted != theirs) {
             throw new UnsupportedOperationException(

@@ -4,6 +4,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,13 +43,9 @@ final class BoundCounters {
 
     /** Passes each counter with the flags of the events it counts. */
     void forEach(BiConsumer<Counter, Long> action) {
-        for (Counter counter : all()) {
-            long flags = 0;
-            for (Map.Entry<CounterEvent, Counter> entry : byEvent.entrySet()) {
-                flags |= entry.getValue() == counter ? entry.getKey().bit() : 0;
-            }
-            action.accept(counter, flags);
-        }
+        Map<Counter, Long> flags = new LinkedHashMap<>();
+        byEvent.forEach((event, counter) -> flags.merge(counter, event.bit(), (some, more) -> some | more));
+        flags.forEach(action);
     }
 
     /** @throws IllegalStateException if the threading model gives a counter to another thread than the queue */
@@ -78,17 +75,7 @@ final class BoundCounters {
 
     /** Runs an action while no thread uses the counters. */
     void undisturbed(Runnable action) {
-        List<Counter> counters = all();
-        int entered = 0;
-        try {
-            for (Counter counter : counters) {
-                counter.enterAlone();
-                entered++;
-            }
-            action.run();
-        } finally {
-            counters.subList(0, entered).forEach(counter -> counter.guard.exit());
-        }
+        ThreadGuard.insideAll(all(), Counter::enterAlone, action);
     }
 
     void released(Endpoint endpoint) { all().forEach(counter -> counter.unbind(endpoint)); }

@@ -46,8 +46,13 @@ public record CompletionError(long token, long flags, long length, long buffer, 
 
     /** {@return this error as an exception} */
     public FabricException toException() {
+        return new FabricException(toString() + ".", "completion", errno);
+    }
+
+    @Override
+    public String toString() {
+        String which = token == CompletionHandler.NO_TOKEN ? "an operation of a peer" : "operation with token " + token;
         String detail = providerText.isEmpty() || providerText.equals(text()) ? "" : " (" + providerText + ")";
-        return new FabricException("operation with token " + token + " failed on provider " + provider + ": " + text()
-                + " (errno " + errno + ")" + detail + ".", "completion", errno);
+        return which + " failed on provider " + provider + ": " + text() + " (errno " + errno + ")" + detail;
     }
 }

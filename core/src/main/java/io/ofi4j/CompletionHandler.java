@@ -3,7 +3,10 @@ package io.ofi4j;
 /** Receives completions from {@link CompletionQueue#poll} on the polling thread. It may post operations and poll. */
 @FunctionalInterface
 public interface CompletionHandler {
-    /** The token of a completion that belongs to no operation of this process, such as a peer's write with data. */
+    /**
+     * The token of a completion that belongs to no operation of this process, such as a peer's write with data. Posting with it is
+     * allowed; the handler cannot tell the two apart.
+     */
     long NO_TOKEN = -1;
 
     /**

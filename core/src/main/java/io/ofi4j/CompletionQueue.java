@@ -47,22 +47,21 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final QueueReceives dataReceives = new QueueReceives();
     private final QueueView view = new View();
     private final CompletionPoller completions;
+    private final BlockingWait blocking;
     private final CompletionWait waiting;
 
     private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
             ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
-        boolean withSources = domain.info().capabilities().contains(Capability.SOURCE);
-        int number = attributes.format().value();
-        CqFormat format = withSources
-                ? CqFormat.withSources(number, domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY))
-                : CqFormat.withoutSources(number);
+        CqFormat format = CqFormat.of(attributes.format().value(),
+                domain.info().capabilities().contains(Capability.SOURCE),
+                domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY));
         this.domain = domain;
         this.handle = handle;
         this.waitObject = attributes.waitObject();
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);
-        BlockingWait blocking = new BlockingWait(descriptor, "await on " + this);
+        this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.quirks.has(Fact.CRITICAL_POLLS), endpoints, dataReceives);
         this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
@@ -120,11 +119,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     void bind(Endpoint endpoint) {
-        asAnyone(() -> {
+        try (var _ = guard.enterAsAnyone()) {
             completions.requireOpen();
-            endpoints.bound(endpoint);
-            return null;
-        });
+            endpoints.add(endpoint);
+        }
     }
 
     /** From now on, operations may be in flight whose completions are not reported. */
@@ -141,11 +139,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** {@return the number of operations in flight: accepted, their completion not read yet} */
     public int operationsInFlight() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             return contexts.inFlight();
-        } finally {
-            guard.exit();
         }
     }
 
@@ -188,7 +183,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * descriptor readable, or if no thread waits, makes the next {@link #tryWait} return false, so that the application's own
      * event loop does not sleep. Any thread may call this with any threading model.
      */
-    public void signal() { waiting.signal(); }
+    public void signal() {
+        completions.requireOpen();
+        blocking.signal();
+    }
 
     @Override
     public int waitDescriptor() { return waiting.descriptor(); }
@@ -204,12 +202,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Makes progress unless this queue is closed; returns whether it is open. */
     boolean progressIfOpen() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             if (completions.isClosed()) { return false; }
-            if (completions.kept() < contexts.capacity() && completions.readAside()) { waiting.wake(); }
-        } finally {
-            guard.exit();
+            if (completions.kept() < contexts.capacity() && completions.readAside()) { blocking.wake(); }
         }
         completions.finishIdleRegions();
         return true;
@@ -230,54 +225,47 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     int inFlight() { return asAnyone(contexts::inFlight); }
 
+    /** Whether so many completions wait for a poll that progress has stopped. */
+    boolean isFullOfKept() {
+        return asAnyone(() -> completions.kept() >= contexts.capacity());
+    }
+
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
     boolean keep(long token, long flags) {
         boolean hasRoom = completions.keep(token, flags);
-        if (hasRoom) { waiting.wake(); }
+        if (hasRoom) { blocking.wake(); }
         return hasRoom;
     }
 
     int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
 
     private <T> T asAnyone(Supplier<T> action) {
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             return action.get();
-        } finally {
-            guard.exit();
         }
     }
 
     /** Reads everything that an endpoint has completed, before it is closed. */
     void drain() {
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             while (!completions.isClosed() && completions.readAside()) {
-                waiting.wake();
+                blocking.wake();
             }
-        } finally {
-            guard.exit();
         }
     }
 
     /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
     void requireRoomForReceives(Endpoint endpoint, int count) {
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             dataReceives.requireRoom(this, size(), endpoint, count);
-        } finally {
-            guard.exit();
         }
     }
 
     /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
     void forgetReceives(Endpoint endpoint) {
         drain();
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             dataReceives.forget(endpoint);
-        } finally {
-            guard.exit();
         }
     }
 
@@ -288,13 +276,10 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     void cancel(Endpoint endpoint, boolean isClosed) {
         drain();
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             int count = completions.cancel(endpoint.number, isClosed);
-            if (count > 0) { waiting.wake(); }
+            if (count > 0) { blocking.wake(); }
             endpoint.canceled += count;
-        } finally {
-            guard.exit();
         }
         if (endpoint.canceled > 0) { RECORDER.canceled(endpoint.info().provider(), endpoint.canceled); }
         completions.finishIdleRegions();
@@ -306,23 +291,19 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      */
     @Override
     public void close() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             if (completions.isClosed()) { return; }
             endpoints.requireNone(this);
             completions.close();
-        } finally {
-            guard.exit();
         }
-        waiting.awaitNobodyInside();
+        blocking.awaitNobodyInside();
         domain.forget(this);
-        int status = domain.closes.close(this::closeNatively);
-        Status.check(status, "fi_close(completion queue)", handle.provider());
+        Status.check(domain.closes.close(this::closeNatively), "fi_close(completion queue)", handle.provider());
     }
 
     private int closeNatively() {
         int status = FidOps.fi_close(handle);
-        waiting.close();
+        blocking.close();
         if (status == 0) { // otherwise the provider may still write to the contexts: leak them
             arena.close();
         }

@@ -9,12 +9,13 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.ffi.CmOps;
-import io.ofi4j.internal.ffi.EpOps;
+import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The connection of an endpoint of type {@link EndpointType#MSG} to its one peer; fi_cm(3). Handed out by
@@ -51,7 +52,7 @@ public final class Connection {
     private volatile State state = State.IDLE;
     private byte[] peerData = NO_DATA;
     private EventError failure;
-    private EndpointAddress peerAddress;
+    private volatile EndpointAddress peerAddress;
     private final Peer peer;
 
     Connection(Endpoint endpoint, Handle handle, EventQueue queue, ConnectionRequest request, AddressVector vector) {
@@ -59,7 +60,7 @@ public final class Connection {
         this.handle = handle;
         this.queue = queue;
         this.request = request;
-        this.maximumDataSize = EpOps.connectionDataSize(handle);
+        this.maximumDataSize = EndpointOps.connectionDataSize(handle);
         this.peer = new Peer(vector, new AddressVector.Entry(null, 0));
     }
 
@@ -75,7 +76,7 @@ public final class Connection {
 
     /**
      * Requests a connection without waiting; fi_connect. The event queue reports the outcome. The sockets provider waits until
-     * the peer is found.
+     * the peer is found, and keeps the other connections of the fabric waiting meanwhile.
      *
      * @param address where the peer listens: its {@link PassiveEndpoint#address}, or {@link FabricInfo#destinationAddress}
      * @param data passed to the peer, at most {@link #maximumDataSize} bytes
@@ -84,23 +85,17 @@ public final class Connection {
      * @throws ConnectionException if it fails at once
      */
     public void connect(EndpointAddress address, byte... data) {
-        byte[] bytes = address.toBytes();
         AddressFormats.require(endpoint.info(), address);
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }
-        requireReachable(address);
-        begin(data);
-        ended(CmOps.fi_connect(handle, bytes, data), "fi_connect");
-    }
-
-    /** Some providers ignore the address, and connect to the destination that the endpoint was opened for. */
-    private void requireReachable(EndpointAddress address) {
-        if (endpoint.quirks.has(Fact.ONE_DESTINATION)
+        if (endpoint.quirks.has(Fact.ONE_DESTINATION) // the provider ignores the address
                 && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
             throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
                     + ": open one with FabricInfo.withDestination(address)");
         }
+        byte[] bytes = address.toBytes();
+        begin(data, () -> ended(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
     }
 
     /** As {@link #connect(EndpointAddress, byte...)}, then {@link #awaitConnected}. */
@@ -119,9 +114,10 @@ public final class Connection {
      */
     public void accept(byte... data) {
         if (request == null) { throw new IllegalStateException(endpoint + " was not opened for a connection request"); }
-        begin(data);
-        ended(CmOps.fi_accept(handle, data), "fi_accept");
-        request.accepted();
+        begin(data, () -> {
+            ended(CmOps.fi_accept(handle, data), "fi_accept");
+            request.accepted();
+        });
     }
 
     /** As {@link #accept(byte...)}, then {@link #awaitConnected}. */
@@ -130,16 +126,26 @@ public final class Connection {
         awaitConnected(deadline);
     }
 
-    private void begin(byte[] data) {
+    private void begin(byte[] data, Runnable call) {
         endpoint.requireEnabled();
         ConnectionData.require(data, maximumDataSize, endpoint);
-        synchronized (this) {
+        whileOpen(() -> {
             if (state != State.IDLE) {
                 throw new IllegalStateException(
                         endpoint + " is " + state + ": an endpoint is connected once, open another");
             }
             state = State.CONNECTING;
-        }
+            call.run();
+            return null;
+        });
+    }
+
+    /** Runs an action inside the fabric's lock, so that the native endpoint stays open meanwhile. */
+    private <T> T whileOpen(Supplier<T> action) {
+        return queue.fabric.lock.alone(() -> {
+            endpoint.requireNotClosing();
+            return action.get();
+        });
     }
 
     private void ended(int status, String operation) {
@@ -181,11 +187,8 @@ public final class Connection {
     }
 
     private boolean isOutcome(Event event) {
-        return switch (event) {
-            case Event.Connected connected -> connected.endpoint() == endpoint;
-            case Event.Failed failed -> failed.error().endpoint().orElse(null) == endpoint;
-            default -> false;
-        };
+        return event instanceof Event.Connected connected && connected.endpoint() == endpoint
+                || event instanceof Event.Failed failed && failed.error().endpoint().orElse(null) == endpoint;
     }
 
     /**
@@ -204,8 +207,11 @@ public final class Connection {
             queue.tell(event);
             return;
         }
-        int status = CmOps.fi_shutdown(handle);
-        disconnect();
+        int status = whileOpen(() -> {
+            int shut = state == State.CONNECTED ? CmOps.fi_shutdown(handle) : 0;
+            disconnect();
+            return shut;
+        });
         Status.check(status, "fi_shutdown", endpoint.info().provider());
     }
 
@@ -224,12 +230,14 @@ public final class Connection {
      *
      * @throws IllegalStateException if it was never connected
      */
-    public synchronized EndpointAddress peerAddress() {
+    public EndpointAddress peerAddress() {
         if (peerAddress == null) {
             requireConnected();
-            CmOps.Name name = CmOps.fi_getpeer(handle);
-            Status.check(name.status(), "fi_getpeer", endpoint.info().provider());
-            peerAddress = EndpointAddress.of(name.address());
+            peerAddress = whileOpen(() -> {
+                CmOps.Name name = CmOps.fi_getpeer(handle);
+                Status.check(name.status(), "fi_getpeer", endpoint.info().provider());
+                return EndpointAddress.of(name.address());
+            });
         }
         return peerAddress;
     }
@@ -239,17 +247,14 @@ public final class Connection {
         return peerData.clone();
     }
 
-    /** @throws IllegalStateException if there is no connection */
-    void requireConnected() {
-        if (state != State.CONNECTED) { throw notConnected(); }
-    }
+    void requireConnected() { if (state != State.CONNECTED) { throw notConnected(); } }
 
     IllegalStateException notConnected() {
         return new IllegalStateException(endpoint + " is not connected, but " + state
                 + (state == State.CONNECTING ? ": read its event queue, or call awaitConnected" : ""));
     }
 
-    /** Handles an event; inside the event queue's lock, like the next two methods. */
+    /** Handles an event; inside the fabric's lock, like the next two methods. */
     synchronized Event connected(byte[] told) {
         byte[] data = request == null ? told : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
         if (state == State.CONNECTING) {
@@ -268,9 +273,9 @@ public final class Connection {
     }
 
     synchronized void failed(EventError error) {
-        boolean wasConnected = state == State.CONNECTED;
+        boolean isOutcome = state == State.IDLE || state == State.CONNECTING;
         disconnect();
-        if (!wasConnected) {
+        if (isOutcome) {
             failure = error;
             state = State.FAILED;
             RECORDER.refused(endpoint.info().provider(), error.errno());
@@ -286,6 +291,6 @@ public final class Connection {
     /** Rejects a request that was not accepted, after the endpoint was closed. */
     void endpointClosed() {
         disconnect();
-        if (request != null && request.isTaken()) { request.giveBack(true); }
+        if (request != null) { request.giveBack(true); }
     }
 }

@@ -4,7 +4,6 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.ffi.InfoHandle;
-import java.util.Optional;
 
 /**
  * A peer's request for a connection to a {@link PassiveEndpoint}; the fi_info of FI_CONNREQ, fi_cm(3). Accept it with an
@@ -24,20 +23,16 @@ public final class ConnectionRequest implements AutoCloseable {
     private final InfoHandle handle;
     private final FabricInfo info;
     private final byte[] data;
-    private State state = State.PENDING;
+    /** Changed inside the fabric's lock. */
+    private volatile State state = State.PENDING;
 
-    private ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
+    /** Takes over the native info of an event. */
+    ConnectionRequest(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
         FoundInfo listening = FoundInfo.of(passiveEndpoint.info());
         this.info = listening.with(handle.withoutRequest(listening.handle()));
         this.data = data;
-    }
-
-    /** Makes a request from an event; empty if its passive endpoint is closed, which rejects it. */
-    static Optional<ConnectionRequest> arrived(PassiveEndpoint passiveEndpoint, InfoHandle handle, byte[] data) {
-        ConnectionRequest request = new ConnectionRequest(passiveEndpoint, handle, data);
-        return passiveEndpoint.admit(request) ? Optional.of(request) : Optional.empty();
     }
 
     /** {@return the passive endpoint it was sent to} */
@@ -56,7 +51,7 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /** {@return whether it is neither accepted nor rejected, and has no endpoint} */
-    public synchronized boolean isPending() {
+    public boolean isPending() {
         return state == State.PENDING;
     }
 
@@ -71,46 +66,49 @@ public final class ConnectionRequest implements AutoCloseable {
      */
     public void reject(byte... reason) {
         ConnectionData.require(reason, passiveEndpoint.maximumDataSize(), passiveEndpoint);
-        if (!rejectIfPending(reason)) { throw over(); }
+        passiveEndpoint.lock.alone(() -> {
+            if (!leaves(State.PENDING)) { throw over(); }
+            passiveEndpoint.reject(this, reason);
+        });
     }
 
-    private boolean rejectIfPending(byte[] reason) {
-        synchronized (this) {
-            if (state != State.PENDING) { return false; }
-            state = State.OVER;
-        }
-        passiveEndpoint.reject(this, reason);
-        return true;
+    /** Ends the request, if it is in this state; inside the lock. */
+    private boolean leaves(State expected) {
+        boolean isIn = state == expected;
+        if (isIn) { state = State.OVER; }
+        return isIn;
     }
 
-    /** Hands out the native info, once, to open an endpoint. */
-    synchronized InfoHandle take() {
+    /** Hands out the native info, once, to open an endpoint; inside the fabric's lock. */
+    InfoHandle take() {
         if (state != State.PENDING) { throw over(); }
         state = State.TAKEN;
         return handle;
     }
 
     /**
-     * Ends the request after its endpoint failed to open, or closed without accepting.
+     * Ends the request, unless it is over, after its endpoint failed to open, or closed without accepting.
      *
      * @param owned whether an endpoint had the connection
      */
     void giveBack(boolean owned) {
-        synchronized (this) {
-            state = State.OVER;
-        }
-        passiveEndpoint.abandon(this, owned);
+        passiveEndpoint.lock.alone(() -> {
+            if (leaves(State.TAKEN)) { passiveEndpoint.abandon(this, owned); }
+        });
     }
 
-    /** Ends the request after the provider accepted it. */
+    /** Ends the request before its passive endpoint closes; inside the lock. */
+    void end() {
+        if (leaves(State.PENDING)) { passiveEndpoint.abandon(this, false); }
+    }
+
+    /** Ends the request after the provider accepted it; inside the lock. */
     void accepted() {
-        synchronized (this) {
-            state = State.OVER;
-        }
+        state = State.OVER;
         passiveEndpoint.forget(this);
     }
 
-    synchronized boolean isTaken() { return state == State.TAKEN; }
+    boolean isTaken() { return state == State.TAKEN; }
 
     /** The provider's handle of the request. */
     long identity() { return handle.request(); }
@@ -122,7 +120,7 @@ public final class ConnectionRequest implements AutoCloseable {
 
     /** Rejects the connection if the request is pending. */
     @Override
-    public void close() { rejectIfPending(new byte[0]); }
+    public void close() { if (isPending()) { passiveEndpoint.lock.alone(this::end); } }
 
     @Override
     public String toString() { return "ConnectionRequest to " + passiveEndpoint; }

@@ -13,6 +13,8 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
+import java.util.function.IntConsumer;
+import java.util.function.LongToIntFunction;
 
 /**
  * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to endpoints before they
@@ -38,7 +40,6 @@ public final class Counter implements AutoCloseable {
     private final Handle handle;
     private final CntrOps ops;
     private final boolean hasOwnTable;
-    private final boolean goesStale;
     private final BlockingWait blocking;
     /** Whether fi_cntr_wait may be called; changed while no thread is in it. */
     private boolean blocks;
@@ -63,7 +64,6 @@ public final class Counter implements AutoCloseable {
         Quirks quirks = domain.quirks;
         this.ops = new CntrOps(handle, quirks.has(Fact.CRITICAL_POLLS));
         this.hasOwnTable = quirks.has(Fact.OWN_COUNTER_TABLE);
-        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
         isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
@@ -86,23 +86,17 @@ public final class Counter implements AutoCloseable {
     Domain domain() { return domain; }
 
     void bind(Object child) {
-        guard.enterAsAnyone();
-        try {
+        try (var _ = guard.enterAsAnyone()) {
             requireOpen();
             bound.add(child);
-        } finally {
-            guard.exit();
         }
     }
 
     /** Counts what peers do to a region; fi_mr_bind; returns libfabric's status. */
     int bindNatively(Handle region) {
-        enterAlone();
-        try {
+        try (var _ = enterAlone()) {
             requireOpen();
             return FidOps.fi_bind(region, handle, CounterEvent.REMOTE_WRITE.bit());
-        } finally {
-            guard.exit();
         }
     }
 
@@ -124,7 +118,7 @@ public final class Counter implements AutoCloseable {
      * Notes that an enabled endpoint is about to close; inside the guard, with no thread in fi_cntr_wait. The endpoint may
      * leave stale entries in the counter's wait object, which fi_cntr_wait would read.
      */
-    void closing() { blocks &= !goesStale; }
+    void closing() { blocks &= !domain.quirks.has(Fact.STALE_WAIT_OBJECTS); }
 
     private long count() { return isReadable ? ops.fi_cntr_read() : added; }
 
@@ -133,79 +127,55 @@ public final class Counter implements AutoCloseable {
     void unbind(Object child) { bound.remove(child); }
 
     /** Enters the guard, and waits until no thread blocks in libfabric. */
-    void enterAlone() {
+    ThreadGuard enterAlone() {
         guard.enterAsAnyone();
         blocking.awaitNobodyInside();
+        return guard;
     }
 
     /** {@return the number of completed operations; fi_cntr_read} Makes progress. */
     public long read() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             requireOpen();
             return count();
-        } finally {
-            guard.exit();
         }
     }
 
     /** {@return the number of failed operations; fi_cntr_readerr} {@link #await} does not report these errors again. */
     public long readErrors() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             requireOpen();
             knownErrors = errors();
             return knownErrors;
-        } finally {
-            guard.exit();
         }
     }
 
     /** Adds a number, 0 or more, to the count; fi_cntr_add. */
     public void add(long operations) {
-        change("fi_cntr_add", operations);
+        change("fi_cntr_add", operations, ops::fi_cntr_add, () -> added += operations);
     }
 
     /** Sets the count, 0 or more; fi_cntr_set. */
     public void set(long operations) {
-        change("fi_cntr_set", operations);
+        change("fi_cntr_set", operations, ops::fi_cntr_set, () -> added = operations);
     }
 
     /** Adds a number, 0 or more, to the count of errors; fi_cntr_adderr. */
     public void addErrors(long operations) {
-        change("fi_cntr_adderr", operations);
+        change("fi_cntr_adderr", operations, ops::fi_cntr_adderr, () -> addedErrors += operations);
     }
 
     /** Sets the count of errors, 0 or more; fi_cntr_seterr. */
     public void setErrors(long operations) {
-        change("fi_cntr_seterr", operations);
+        change("fi_cntr_seterr", operations, ops::fi_cntr_seterr, () -> knownErrors = addedErrors = operations);
     }
 
-    private void change(String call, long value) {
+    private void change(String call, long value, LongToIntFunction atProvider, Runnable noting) {
         if (value < 0) { throw new IllegalArgumentException("a count must be 0 or more, not " + value); }
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             requireOpen();
-            int status = switch (call) {
-                case "fi_cntr_add" -> ops.fi_cntr_add(value);
-                case "fi_cntr_set" -> ops.fi_cntr_set(value);
-                case "fi_cntr_adderr" -> ops.fi_cntr_adderr(value);
-                default -> ops.fi_cntr_seterr(value);
-            };
-            Status.check(status, call, handle.provider());
-            note(call, value);
-            knownErrors = call.equals("fi_cntr_seterr") ? value : knownErrors;
-        } finally {
-            guard.exit();
-        }
-    }
-
-    private void note(String call, long value) {
-        switch (call) {
-            case "fi_cntr_add" -> added += value;
-            case "fi_cntr_set" -> added = value;
-            case "fi_cntr_adderr" -> addedErrors += value;
-            default -> addedErrors = value;
+            Status.check(atProvider.applyAsInt(value), call, handle.provider());
+            noting.run();
         }
     }
 
@@ -222,27 +192,16 @@ public final class Counter implements AutoCloseable {
      * @throws IllegalStateException if this counter is closed, also by another thread during the wait
      */
     public void await(long threshold, Duration deadline) {
-        BlockingWait.Call call = mayCall() ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
+        // read outside the guard: mayBlock decides
+        IntConsumer call = blocks ? milliseconds -> ops.fi_cntr_wait(threshold, milliseconds) : null;
         if (!blocking.until(() -> isReached(threshold), this::mayBlock, call, deadline)) {
             throw new FabricTimeoutException("waiting for " + threshold + " on " + this, deadline,
                     "It stands at " + read() + ": do the peers make progress?");
         }
     }
 
-    private boolean mayCall() {
-        guard.enter();
-        try {
-            return blocks() && isReadable;
-        } finally {
-            guard.exit();
-        }
-    }
-
-    private boolean blocks() { return blocks && (!isWaitSpoiled || hasOwnTable); }
-
     private boolean isReached(long threshold) {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             requireOpen();
             if (Long.compareUnsigned(count(), threshold) >= 0) { return true; }
             long errors = errors();
@@ -255,24 +214,16 @@ public final class Counter implements AutoCloseable {
                         "fi_cntr_wait", Errno.EAVAIL);
             }
             return false;
-        } finally {
-            guard.exit();
         }
     }
 
     private boolean mayBlock() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             requireOpen();
-            if (blocks()) {
-                blocking.enter();
-                return true;
-            }
-        } finally {
-            guard.exit();
+            boolean mayBlock = blocks && isReadable && (!isWaitSpoiled || hasOwnTable);
+            if (mayBlock) { blocking.enter(); }
+            return mayBlock;
         }
-        Thread.yield();
-        return false;
     }
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -283,18 +234,14 @@ public final class Counter implements AutoCloseable {
      */
     @Override
     public void close() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             if (closed) { return; }
             bound.requireNone(this);
             closed = true;
-        } finally {
-            guard.exit();
         }
         blocking.awaitNobodyInside();
         domain.forget(this);
-        int status = domain.closes.close(() -> FidOps.fi_close(handle));
-        Status.check(status, "fi_close(counter)", handle.provider());
+        Status.check(domain.closes.close(() -> FidOps.fi_close(handle)), "fi_close(counter)", handle.provider());
     }
 
     @Override

@@ -14,6 +14,7 @@ import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -28,7 +29,8 @@ import java.util.List;
 
 /**
  * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, address vectors and
- * endpoints, and registers memory. The caller closes everything opened here before the domain.
+ * endpoints, and registers memory. The caller closes everything opened here before the domain. A region grants the rights that are
+ * named when it is made, at least one, and no other.
  *
  * <p>Its {@link ThreadingModel} decides which threads may call it; others get {@link WrongThreadException}. Except for
  * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException} if
@@ -150,7 +152,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
-        return adoptEndpoint(Endpoints.open(this, endpointInfo));
+        return adopt(Endpoints.open(this, endpointInfo));
     }
 
     /**
@@ -163,7 +165,7 @@ public final class Domain implements AutoCloseable {
      */
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
-        return adoptEndpoint(Endpoints.open(this, request));
+        return adopt(Endpoints.open(this, request));
     }
 
     /**
@@ -171,7 +173,6 @@ public final class Domain implements AutoCloseable {
      * it uses huge pages if available.
      *
      * @param length in bytes, at least 1
-     * @param access at least one right; no other is granted
      * @throws IllegalArgumentException if the length is out of range, or no right is named
      * @throws OutOfMemoryError if the system cannot provide the memory
      */
@@ -185,7 +186,6 @@ public final class Domain implements AutoCloseable {
      * open until the region is closed: a provider does not notice that memory is unmapped.
      *
      * @param memory off-heap memory; may be read-only if the rights only read it
-     * @param access at least one right; no other is granted
      * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only against the rights, or no right is
      *         named
      * @throws IllegalStateException also if the memory's arena is closed
@@ -235,7 +235,6 @@ public final class Domain implements AutoCloseable {
      *         whose changes never reach the file
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
-     * @param access at least one right; no other is granted
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
      * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes to a read-only
      *         mapping
@@ -267,7 +266,7 @@ public final class Domain implements AutoCloseable {
         synchronized (this) {
             if (closed) { mapping.arena().close(); }
             requireOpen();
-            return adopt(regions.adopt(mapping, access));
+            return adopt(regions.own(mapping.memory(), mapping.arena(), access));
         }
     }
 
@@ -323,11 +322,6 @@ public final class Domain implements AutoCloseable {
         if (closed) { throw new IllegalStateException(this + " is closed"); }
     }
 
-    private Endpoint adoptEndpoint(Endpoint endpoint) {
-        regions.quarantine.endpointOpened();
-        return adopt(endpoint);
-    }
-
     void forget(Object child) {
         children.remove(child);
         queues.forget(child);
@@ -339,7 +333,7 @@ public final class Domain implements AutoCloseable {
         return regions.statistics();
     }
 
-    synchronized void finishIdleRegions() { regions.finishIdle(); }
+    synchronized void finishIdleRegions() { regions.finishIdle(null); }
 
     /**
      * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
@@ -359,7 +353,7 @@ public final class Domain implements AutoCloseable {
 
     private int closeNatively() {
         regions.quarantine.close();
-        int status = fabric.domainList().close(handle);
+        int status = fabric.lock.alone(() -> FidOps.fi_close(handle));
         fabric.closes.release(this);
         return status;
     }

@@ -83,13 +83,7 @@ final class DomainQueues {
 
     List<CompletionQueue> all() { return List.copyOf(queues); }
 
-    int inFlight(MemoryRegion region) {
-        int inFlight = 0;
-        for (CompletionQueue queue : queues) {
-            inFlight += queue.inFlight(region);
-        }
-        return inFlight;
-    }
+    int inFlight(MemoryRegion region) { return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum(); }
 
     /**
      * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room
@@ -103,27 +97,20 @@ final class DomainQueues {
 
     /** Waits for posts in progress; later posts see what the caller changed before. */
     void awaitPosts() {
-        for (CompletionQueue queue : queues) {
-            queue.guard.enterAsAnyone();
-            queue.guard.exit();
-        }
+        queues.forEach(queue -> queue.guard.enterAsAnyone().exit());
     }
 
-    /** Runs an action while no thread uses the vector or the queues. One at a time, to avoid deadlocks over queues. */
+    /**
+     * Runs an action inside the fabric's lock, while no thread uses the vector or the queues. One at a time, to avoid deadlocks over
+     * queues.
+     */
     void undisturbed(AddressVector vector, List<CompletionQueue> its, Runnable action) {
         synchronized (domain) {
-            synchronized (vector) {
-                int entered = 0;
-                try {
-                    for (CompletionQueue queue : its) {
-                        queue.guard.enterAsAnyone();
-                        entered++;
-                    }
-                    action.run();
-                } finally {
-                    its.subList(0, entered).forEach(queue -> queue.guard.exit());
+            domain.fabric().lock.alone(() -> {
+                synchronized (vector) {
+                    ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(), action);
                 }
-            }
+            });
         }
     }
 }

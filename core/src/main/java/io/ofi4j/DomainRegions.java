@@ -1,20 +1,26 @@
 package io.ofi4j;
 
-import io.ofi4j.internal.engine.FileMapping;
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The regions of a domain: their number and size, those that are closed and wait for their last operation, and those bound to
- * endpoints. Used under the domain's monitor.
+ * The regions of a domain: opens them, and knows their number and size, those that are closed and wait for their last operation,
+ * and those bound to endpoints. Used under the domain's monitor.
  */
 final class DomainRegions {
     final RegionQuarantine quarantine;
+    /** Regions that the provider binds to an endpoint. */
+    final EndpointRegions ofEndpoints = new EndpointRegions();
 
     private final Domain domain;
-    private final EndpointRegions ofEndpoints = new EndpointRegions();
     private final List<MemoryRegion> closing = new ArrayList<>();
     private int count;
     private long bytes;
@@ -25,26 +31,38 @@ final class DomainRegions {
                 domain.quirks.has(Fact.CLOSED_REGIONS_ARE_READ));
     }
 
-    /** Regions that the provider binds to an endpoint. */
-    EndpointRegions ofEndpoints() { return ofEndpoints; }
-
     MemoryRegion allocate(long length, Access[] access) {
-        return add(MemoryRegions.allocate(domain, length, access, domain.nextNumber()));
+        Registration.requireLength(length);
+        long bits = Registration.requireRights(access);
+        Arena arena = Arena.ofShared();
+        return own(quarantine.allocate(length, arena, bits), arena, access);
+    }
+
+    /** Takes ownership of the memory, which is freed if registration fails. */
+    MemoryRegion own(MemorySegment memory, Arena arena, Access[] access) {
+        return open(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena);
     }
 
     MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
-        return add(MemoryRegions.register(domain, attributes, call, domain.nextNumber()));
+        return open(attributes, call, null);
     }
 
-    MemoryRegion adopt(FileMapping mapping, Access[] access) {
-        return add(MemoryRegions.own(domain, mapping.memory(), mapping.arena(), MemoryKind.FILE, access,
-                domain.nextNumber()));
-    }
-
-    private MemoryRegion add(MemoryRegion region) {
-        count++;
-        bytes += region.length();
-        return region;
+    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena) {
+        Handle handle = null;
+        Object recording = RECORDER.registering();
+        try {
+            handle = new Registration(domain, attributes, call).open();
+            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, domain.nextNumber(), null);
+            region.demands.meet(attributes.counter(), attributes.endpoint());
+            RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
+            count++;
+            bytes += region.length();
+            return region;
+        } catch (Throwable t) {
+            int status = handle == null ? 0 : FidOps.fi_close(handle);
+            if (arena != null && status == 0) { arena.close(); }
+            throw t;
+        }
     }
 
     void forget(MemoryRegion region) {
@@ -55,21 +73,18 @@ final class DomainRegions {
 
     DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }
 
-    /** Finishes a region that accepts no operations, now or when its last operation has completed. */
-    void finishWhenIdle(MemoryRegion region) {
-        finishLater(region);
-        finishIdle(region);
-    }
-
+    /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void finishLater(MemoryRegion region) {
         closing.add(region);
         domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
     }
 
-    void finishIdle() { finishIdle(null); }
-
-    /** @param reporting the region whose caller gets its error; errors of others are reported when the domain closes */
-    private void finishIdle(MemoryRegion reporting) {
+    /**
+     * Finishes regions whose last operation has completed.
+     *
+     * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain closes
+     */
+    void finishIdle(MemoryRegion reporting) {
         List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
         closing.removeAll(idle);
         for (MemoryRegion region : idle) {
@@ -77,11 +92,6 @@ final class DomainRegions {
             if (status != 0 && region != reporting) { quarantine.failed(status, domain.info().provider()); }
         }
         quarantine.freeHeld();
-        noteWork();
-    }
-
-    /** Records whether progress has regions to finish here. */
-    private void noteWork() {
         synchronized (quarantine) {
             domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
         }

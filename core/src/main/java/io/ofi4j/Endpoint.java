@@ -10,7 +10,6 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Quirks;
@@ -56,20 +55,21 @@ public final class Endpoint implements AutoCloseable {
      */
     Object realm;
     boolean closed;
-    private boolean closeBegun;
+    private volatile boolean closeBegun;
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
 
-    Endpoint(Domain domain, Handle handle, FabricInfo info, int number, ConnectionRequest request) {
+    /** @param request the request that it accepts, or null */
+    Endpoint(Domain domain, Handle handle, FabricInfo info, ConnectionRequest request) {
         this.domain = domain;
         this.handle = handle;
         this.info = info;
-        this.number = number;
+        this.number = domain.nextNumber();
         this.quirks = FoundInfo.of(info).chosenQuirks();
         this.original = null;
-        this.bindings = new EndpointBindings(this, handle, request);
-        this.atProvider = new NativeEndpoint(this, handle, bindings);
+        this.bindings = new EndpointBindings(this, request);
+        this.atProvider = new NativeEndpoint(this, bindings);
     }
 
     /** An alias, which shares everything but the handle; its operations in flight belong to the original. */
@@ -190,10 +190,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if the endpoint is not enabled
      */
     public synchronized EndpointAddress address() {
-        if (!isEnabled()) {
-            requireOpen();
-            throw new IllegalStateException("enable " + this + " first: it has no address yet");
-        }
+        if (!isEnabled()) { requireEnabled(); }
         return atProvider.address();
     }
 
@@ -222,6 +219,16 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Connection connection() { return bindings.requireConnection(); }
 
+    /** As {@link #connection}, inside the fabric's lock. */
+    Connection boundConnection() {
+        return bindings.requireConnection();
+    }
+
+    /** The native endpoint stays open as long as the fabric's lock is held. */
+    void requireNotClosing() {
+        if (closeBegun) { throw closed(); }
+    }
+
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
      *
@@ -232,7 +239,7 @@ public final class Endpoint implements AutoCloseable {
         requireEnabled();
         if (bindings.isOfConnection()) { connection().requireConnected(); }
         if (rma == null) {
-            rma = new Rma(this, atProvider.rmaOps(handle)); // only now: enabling may have replaced the table
+            rma = new Rma(this); // only now: enabling may have replaced the table of functions
         }
         return rma;
     }
@@ -267,7 +274,7 @@ public final class Endpoint implements AutoCloseable {
     /** Runs an action with the handle, which stays open meanwhile. */
     synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
         requireOpen();
-        if (enabledOnly) { address(); }
+        if (enabledOnly) { requireEnabled(); }
         atProvider.requireThere();
         return action.apply(handle);
     }
@@ -306,10 +313,7 @@ public final class Endpoint implements AutoCloseable {
         if (!isEnabled()) { throw new IllegalStateException("enable " + this + " first"); }
     }
 
-    /** @throws WrongThreadException if the threading model gives this endpoint or one of its queues to another thread */
-    void checkThread() {
-        bindings.checkThread();
-    }
+    void checkThread() { bindings.checkThread(); }
 
     /** Refuses all later operations to this peer. */
     void refuse(Peer peer) { bindings.betweenPosts(peer::refuse); }
@@ -344,7 +348,6 @@ public final class Endpoint implements AutoCloseable {
         Object recording = RECORDER.closing();
         if (transmitQueue() != null) {
             refusePosts();
-            transmitQueue().drain();
             CloseDrain.await(this);
         }
         int status = atProvider.close();
@@ -356,7 +359,6 @@ public final class Endpoint implements AutoCloseable {
 
     /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
-        transmitQueue().drain();
         CloseDrain.await(this);
         Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
@@ -369,14 +371,10 @@ public final class Endpoint implements AutoCloseable {
     }
 
     private void refusePosts() {
-        ThreadGuard guard = transmitQueue().guard;
-        guard.enter();
-        try {
+        bindings.betweenPosts(() -> {
             closed = true;
             realm = this; // matches no peer, so that posting needs no separate check for closed
-        } finally {
-            guard.exit();
-        }
+        });
     }
 
     @Override

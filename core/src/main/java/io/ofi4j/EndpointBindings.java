@@ -3,7 +3,6 @@ package io.ofi4j;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.Handle;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -18,8 +17,6 @@ final class EndpointBindings {
     final BoundCounters counters = new BoundCounters();
 
     private final Endpoint endpoint;
-    private final Domain domain;
-    private final Handle handle;
     private final ConnectionRequest request;
     /** A connected endpoint has a private vector without a native one, so that its peer belongs to it alone. */
     private AddressVector vector;
@@ -29,10 +26,8 @@ final class EndpointBindings {
     private CompletionQueue receiveQueue;
     private boolean selective;
 
-    EndpointBindings(Endpoint endpoint, Handle handle, ConnectionRequest request) {
+    EndpointBindings(Endpoint endpoint, ConnectionRequest request) {
         this.endpoint = endpoint;
-        this.domain = endpoint.domain;
-        this.handle = handle;
         this.request = request;
     }
 
@@ -50,19 +45,19 @@ final class EndpointBindings {
         if (!isOfConnection()) {
             throw new UnsupportedOperationException(endpoint + " is not connected: bind an address vector");
         }
-        if (events.fabric != domain.fabric()) {
+        if (events.fabric != endpoint.domain.fabric()) {
             throw new IllegalArgumentException("the event queue of " + endpoint + " must be of the same fabric");
         }
-        requireUnbound(domain, eventQueue);
-        events.bind(endpoint, handle);
-        eventQueue = events;
-        vector = new AddressVector(domain, null, AddressVectorAttributes.defaults());
-        connection = new Connection(endpoint, handle, events, request, vector);
+        requireUnbound(endpoint.domain, eventQueue);
+        events.bind(endpoint, endpoint.handle, () -> {
+            eventQueue = events;
+            vector = new AddressVector(endpoint.domain, null, AddressVectorAttributes.defaults());
+            connection = new Connection(endpoint, endpoint.handle, events, request, vector);
+        });
     }
 
     void bind(CompletionQueue queue, Direction... directions) {
-        Set<Direction> wanted = EnumSet.noneOf(Direction.class);
-        wanted.addAll(List.of(directions.length == 0 ? Direction.values() : directions));
+        Set<Direction> wanted = EnumSet.copyOf(List.of(directions.length == 0 ? Direction.values() : directions));
         for (Direction direction : wanted) {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
         }
@@ -87,7 +82,7 @@ final class EndpointBindings {
 
     private void requireUnbound(Domain theirs, Object bound) {
         endpoint.requireOpen();
-        if (theirs != domain) {
+        if (theirs != endpoint.domain) {
             throw new IllegalArgumentException("an object bound to " + endpoint + " must be of the same domain");
         }
         if (bound != null || endpoint.isEnabled()) {
@@ -145,13 +140,13 @@ final class EndpointBindings {
 
     /** @throws WrongThreadException if the threading model gives the endpoint or one of its queues to another thread */
     void checkThread() {
-        domain.checkThread();
+        endpoint.domain.checkThread();
         queues().forEach(queue -> queue.guard.checkThread());
     }
 
     /** @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread */
     void checkPostingThread() {
-        domain.checkThread();
+        endpoint.domain.checkThread();
         if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
     }
 
@@ -174,7 +169,7 @@ final class EndpointBindings {
     /** Releases the bound objects after the endpoint was closed. */
     void release() {
         if (vector != null) { vector.endpoints().remove(endpoint); }
-        queues().forEach(queue -> queue.endpoints().closed(endpoint));
+        queues().forEach(queue -> queue.endpoints().remove(endpoint));
         counters.released(endpoint);
     }
 }

@@ -73,16 +73,12 @@ public final class EndpointControl {
 
     /** {@return an estimate of how many more operations can be posted; fi_tx_size_left} */
     public long transmitSizeLeft() {
-        long left = endpoint.whileOpen(true, EndpointOps::fi_tx_size_left);
-        check(left, "fi_tx_size_left");
-        return left;
+        return check(endpoint.whileOpen(true, EndpointOps::fi_tx_size_left), "fi_tx_size_left");
     }
 
     /** {@return an estimate of how many more receives can be posted; fi_rx_size_left} */
     public long receiveSizeLeft() {
-        long left = endpoint.whileOpen(true, EndpointOps::fi_rx_size_left);
-        check(left, "fi_rx_size_left");
-        return left;
+        return check(endpoint.whileOpen(true, EndpointOps::fi_rx_size_left), "fi_rx_size_left");
     }
 
     /** Makes the native alias, with these levels as its defaults. */
@@ -94,5 +90,8 @@ public final class EndpointControl {
         return out.handle();
     }
 
-    private void check(long status, String call) { Status.checkOffered(status, call, endpoint.info().provider()); }
+    private long check(long status, String call) {
+        Status.checkOffered(status, call, endpoint.info().provider());
+        return status;
+    }
 }

@@ -53,7 +53,8 @@ public final class EndpointOption<T> {
 
     private final String name;
     private final int number;
-    private final int size;
+    /** The size of the value in bytes. */
+    final int size;
     private final ToLongFunction<T> toNumber;
     private final Function<Long, T> ofNumber;
 
@@ -107,9 +108,6 @@ public final class EndpointOption<T> {
 
     /** {@return libfabric's number for this option} */
     public int number() { return number; }
-
-    /** The size of the value in bytes. */
-    int size() { return size; }
 
     long toNumber(T value) { return toNumber.applyAsLong(value); }
 

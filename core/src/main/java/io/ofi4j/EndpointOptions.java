@@ -33,7 +33,7 @@ public final class EndpointOptions {
      */
     public <T> T get(EndpointOption<T> option) {
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
-                handle -> EndpointOps.fi_getopt(handle, option.number(), option.size()));
+                handle -> EndpointOps.fi_getopt(handle, option.number(), option.size));
         check(found.status(), "fi_getopt", option);
         return option.ofNumber(found.value());
     }
@@ -48,16 +48,15 @@ public final class EndpointOptions {
     public <T> void set(EndpointOption<T> option, T value) {
         long number = option.toNumber(Objects.requireNonNull(value));
         check(endpoint.whileOpen(needsEnabled,
-                handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
+                handle -> EndpointOps.fi_setopt(handle, option.number(), option.size, number)), "fi_setopt", option);
     }
 
     private void check(int status, String call, EndpointOption<?> option) {
+        String provider = endpoint.info().provider();
         if (status == -Errno.ENOPROTOOPT || status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
             throw new UnsupportedOperationException(
-                    call + " of the option " + option + " is not offered by the provider " + provider());
+                    call + " of the option " + option + " is not offered by the provider " + provider);
         }
-        Status.check(status, call + "(" + option + ")", provider());
+        Status.check(status, call + "(" + option + ")", provider);
     }
-
-    private String provider() { return endpoint.info().provider(); }
 }

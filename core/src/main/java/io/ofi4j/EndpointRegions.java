@@ -42,9 +42,9 @@ final class EndpointRegions {
     /** Deregisters the regions of an endpoint that is about to close. */
     void closing(Endpoint endpoint) {
         enabled.remove(endpoint);
-        for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(bound.entrySet())) {
-            if (entry.getValue() == endpoint) { entry.getKey().leaveEndpoint(); }
-        }
+        bound.forEach((region, its) -> {
+            if (its == endpoint) { region.leaveEndpoint(); }
+        });
     }
 
     void forget(MemoryRegion region) {

@@ -5,11 +5,9 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 
 /** Opens endpoints, and rejects types that this library or a provider does not support. */
@@ -22,37 +20,33 @@ final class Endpoints {
             throw new UnsupportedOperationException(
                     "endpoints of type " + type + " are not offered by this release: request EndpointType.RDM or MSG");
         }
-        requireDestination(info);
-        return open(domain, info, FoundInfo.of(info).handle(), null);
-    }
-
-    private static void requireDestination(FabricInfo info) {
         if (info.destinationAddress().isEmpty() && FoundInfo.of(info).chosenQuirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
                     + "name it with FabricHints.destination or FabricInfo.withDestination(address)");
         }
+        return open(domain, info, FoundInfo.of(info).handle(), null);
     }
 
     static Endpoint open(Domain domain, ConnectionRequest request) {
         if (request.passiveEndpoint().fabric != domain.fabric()) {
             throw new IllegalArgumentException(request + " came to another fabric");
         }
-        InfoHandle taken = request.take();
-        try {
-            return open(domain, request.info(), taken, request);
-        } catch (FabricException | UnsupportedOperationException e) {
-            request.giveBack(false);
-            throw e;
-        }
+        return domain.fabric().lock.alone(() -> {
+            InfoHandle taken = request.take();
+            try {
+                return open(domain, request.info(), taken, request);
+            } catch (FabricException | UnsupportedOperationException e) {
+                request.giveBack(false);
+                throw e;
+            }
+        });
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
-        return new Endpoint(domain, open(domain, info, handle), info, domain.nextNumber(), request);
-    }
-
-    private static Handle open(Domain domain, FabricInfo info, InfoHandle handle) {
-        Opened out = DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle));
+        Opened out = domain.fabric().lock
+                .alone(() -> DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle)));
         Status.check(out.status(), "fi_endpoint", info.provider());
-        return out.handle();
+        domain.regions.quarantine.endpointOpened();
+        return new Endpoint(domain, out.handle(), info, request);
     }
 }

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import java.util.HexFormat;
+
 /** An event of an {@link EventQueue}; fi_eq(3). It holds copies and may be kept. */
 public sealed interface Event {
     /**
@@ -24,6 +26,9 @@ public sealed interface Event {
         /** {@return a copy of the data of the accepting peer} */
         @Override
         public byte[] data() { return data.clone(); }
+
+        @Override
+        public String toString() { return "Connected[" + endpoint + ", " + data.length + " bytes of data]"; }
     }
 
     /**
@@ -87,5 +92,8 @@ public sealed interface Event {
         /** {@return a copy of the event's bytes} */
         @Override
         public byte[] bytes() { return bytes.clone(); }
+
+        @Override
+        public String toString() { return "Unknown[code " + code + ", " + HexFormat.of().formatHex(bytes) + "]"; }
     }
 }

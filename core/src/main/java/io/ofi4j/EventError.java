@@ -32,6 +32,13 @@ public record EventError(Optional<Endpoint> endpoint, long context, long data, i
         return FabricCalls.fi_strerror(errno);
     }
 
+    @Override
+    public String toString() {
+        return "EventError" + endpoint.map(of -> " of " + of).orElse("") + " on provider " + provider + ": " + text()
+                + " (errno " + errno + ")" + (providerText.isEmpty() ? "" : " (" + providerText + ")") + ", "
+                + errorData.length + " bytes of data";
+    }
+
     /** {@return this error as an exception; a {@link ConnectionException} for a connection} */
     public FabricException toException() {
         return endpoint.isPresent()

@@ -1,10 +1,13 @@
 package io.ofi4j;
 
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.engine.EventWait;
-import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.FabricLock;
+import io.ofi4j.internal.engine.Interrupts;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
@@ -12,18 +15,15 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * Reports events of connections (requested, established, failed, ended) and of the application itself; fi_eq(3). Opened by
@@ -38,41 +38,31 @@ import java.util.function.Supplier;
  * closed, and {@link FabricException} if the queue itself fails.
  */
 public final class EventQueue implements Waitable, AutoCloseable {
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+
     final Fabric fabric;
 
     private final Handle handle;
     private final EventQueueAttributes attributes;
-    /** Held in every native call on the queue, since some providers allow only one reader; fair, because waiting is in slices. */
-    private final ReentrantLock lock = new ReentrantLock(true);
+    /** Of the fabric: held in every native call, and for all that is kept here. */
+    private final FabricLock lock;
     private final EventReader reader;
     private final Deque<Event> kept = new ArrayDeque<>();
     private final OpenChildren children = new OpenChildren();
-    /** Whether fi_eq_sread respects its timeout. */
-    private final boolean keepsTime;
     private boolean hasRetired;
     private boolean closed;
-
-    /** What {@link EventWait} needs of this queue. */
-    private final class Waited implements EventWait.Source {
-        @Override
-        public boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
-            return EventQueue.this.pumpUntil(condition, milliseconds);
-        }
-
-        @Override
-        public void progressBeside() { fabric.progressBeside(EventQueue.this); }
-    }
 
     private EventQueue(Fabric fabric, Handle handle, EventQueueAttributes attributes) {
         this.fabric = fabric;
         this.handle = handle;
         this.attributes = attributes;
-        this.reader = new EventReader(handle, fabric.domainList());
-        this.keepsTime = !FoundInfo.of(fabric.info()).chosenQuirks().has(Fact.EVENT_WAIT_IGNORES_TIME);
+        this.lock = fabric.lock;
+        this.reader = new EventReader(handle);
     }
 
     static EventQueue open(Fabric fabric, Handle fabricHandle, EventQueueAttributes attributes) {
-        Opened out = fabric.domainList().walk(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
+        Opened out = fabric.lock.alone(() -> FabricOps.fi_eq_open(fabricHandle, attributes.size().orElse(0),
                 attributes.isWritable() ? FabricConstants.FI_WRITE : 0, attributes.waitObject().value()));
         boolean isRefused = out.status() == -Errno.EINVAL || out.status() == -Errno.ENOSYS;
         if (isRefused && attributes.waitObject() == WaitObject.YIELD) {
@@ -90,17 +80,15 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** {@return the next event, if there is one; fi_eq_read, fi_eq_readerr} Never waits. */
     public Optional<Event> read() {
-        return inLock(() -> {
-            while (kept.isEmpty() && pump(0)) {
-                Thread.onSpinWait();
-            }
+        return lock.alone(() -> {
+            pumpUntil(() -> !kept.isEmpty());
             return Optional.ofNullable(kept.poll());
         });
     }
 
     /**
-     * As {@link #read()}, but waits for an event; fi_eq_sread, in slices of some milliseconds. Virtual threads, and queues
-     * without a wait object, sleep between reads.
+     * As {@link #read()}, but waits for an event: it reads again and again, and sleeps in between, for a millisecond at most. It
+     * does not call fi_eq_sread, which would keep other threads from the fabric's connections meanwhile.
      *
      * @param deadline the longest time to wait
      * @throws FabricTimeoutException if there is no event in that time
@@ -117,20 +105,18 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Makes progress on connections without returning events, which are kept for the next {@link #read()}. */
     public void progress() {
-        inLock(() -> pump(0));
+        lock.alone(this::pump);
     }
 
-    /** Makes progress unless another thread does, or this thread must not. */
-    void tryProgress() {
-        if (lock.tryLock()) {
+    /** Makes progress, unless this queue is closed or another thread's. */
+    void progressIfMay() {
+        lock.alone(() -> {
             try {
-                if (!closed) { pump(0); }
+                if (!closed) { pump(); }
             } catch (WrongThreadException e) {
                 return; // the owner of the bound endpoints makes progress instead
-            } finally {
-                lock.unlock();
             }
-        }
+        });
     }
 
     /**
@@ -142,17 +128,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
      *         provider does not offer it
      */
     public void write(long context, long data) {
-        lock.lock();
-        try {
+        lock.alone(() -> {
             requireOpen();
             if (!attributes.isWritable()) {
                 throw new UnsupportedOperationException(
                         this + " was not opened for writing: open it with EventQueueAttributes.writable()");
             }
             Status.check(reader.write(context, data), "fi_eq_write", handle.provider());
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -163,8 +146,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public int waitDescriptor() {
-        return inLock(() -> {
-            requireOpen();
+        return lock.alone(() -> {
             requireDescriptor();
             FidOps.Control control = FidOps.fi_control(handle, FabricConstants.FI_GETWAIT);
             Status.check(control.status(), "fi_control(FI_GETWAIT)", handle.provider());
@@ -179,14 +161,14 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public boolean tryWait() {
-        return inLock(() -> {
-            requireOpen();
+        return lock.alone(() -> {
             requireDescriptor();
             return kept.isEmpty() && FabricOps.fi_trywait(fabric.handle(), handle) == 0;
         });
     }
 
     private void requireDescriptor() {
+        requireOpen();
         if (attributes.waitObject() != WaitObject.FD) {
             throw new IllegalStateException(this + " has wait object " + attributes.waitObject() + ": open it with FD");
         }
@@ -194,113 +176,83 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /** Reads and keeps events until a condition holds that they change; returns whether it held in time. */
     boolean await(BooleanSupplier condition, Duration deadline) {
-        return new EventWait(new Waited(), attributes.waitObject() != WaitObject.NONE && keepsTime).until(condition,
-                deadline);
-    }
-
-    private boolean pumpUntil(BooleanSupplier condition, int milliseconds) {
-        return inLock(() -> {
-            if (condition.getAsBoolean()) { return true; }
-            for (int wait = milliseconds; pump(wait); wait = 0) {
-                if (condition.getAsBoolean()) { return true; }
+        Object recording = RECORDER.waiting();
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        long pause = SHORTEST_PAUSE_NANOS;
+        while (true) {
+            long left = limit - (System.nanoTime() - start);
+            boolean happened = pumpUntil(condition);
+            if (happened || left <= 0) {
+                RECORDER.waited(recording, "reading events", happened);
+                return happened;
             }
-            return false;
-        });
-    }
-
-    private <T> T inLock(Supplier<T> action) {
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            lock.unlock();
+            Interrupts.check("reading events");
+            fabric.progressBeside(this);
+            LockSupport.parkNanos(this, Math.min(pause, left));
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
         }
     }
 
+    /** Reads events until the condition holds; returns whether it does. */
+    private boolean pumpUntil(BooleanSupplier condition) {
+        return lock.alone(() -> {
+            while (!condition.getAsBoolean()) {
+                if (!pump()) { return false; }
+            }
+            return true;
+        });
+    }
+
     /** Reads one event and keeps it, inside the lock; returns whether there was one. */
-    private boolean pump(int milliseconds) {
+    private boolean pump() {
         requireOpen();
-        return reader.read(milliseconds, kept::add);
+        return reader.read(kept::add);
     }
 
     /** Adds an event that the provider does not report. */
-    void tell(Event event) { inLock(() -> kept.add(event)); }
+    void tell(Event event) { lock.alone(() -> kept.add(event)); }
 
     /** Removes kept events whose outcome the caller learned otherwise. */
     void discard(Predicate<Event> which) {
-        inLock(() -> kept.removeIf(which));
+        lock.alone(() -> kept.removeIf(which));
     }
 
-    void bind(Endpoint endpoint, Handle object) {
-        inLock(() -> {
+    /** Adds an endpoint, active or passive, which notes it in the same step. */
+    void bind(Object endpoint, Handle object, Runnable note) {
+        lock.alone(() -> {
             requireOpen();
             children.add(endpoint);
             reader.add(endpoint, object);
-            return null;
+            note.run();
         });
     }
 
-    void bind(PassiveEndpoint endpoint, Handle object) {
-        inLock(() -> {
-            requireOpen();
-            children.add(endpoint);
-            reader.add(endpoint, object);
-            return null;
-        });
-    }
-
-    /** Closes an endpoint natively while no thread reads, then forgets it: a new one may get the same native address at once. */
-    int closing(Endpoint endpoint, Handle object, IntSupplier close) {
-        return inLock(() -> {
-            int status = close.getAsInt();
-            reader.remove(endpoint, object);
-            forgetUnread();
-            children.remove(endpoint);
-            return status;
-        });
-    }
-
-    /** Closes a passive endpoint while no thread reads. If it is only retired, late requests still find it. */
-    int closing(PassiveEndpoint endpoint, Handle object, boolean retires, IntSupplier close) {
-        return inLock(() -> {
+    /**
+     * Closes an endpoint natively while no thread reads, then forgets it and its unread events: a new one may get the same
+     * native address at once. If it is only retired, late requests still find it.
+     */
+    int closing(Object endpoint, Handle object, boolean retires, IntSupplier close) {
+        return lock.alone(() -> {
             int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
             if (!retires) {
                 reader.remove(endpoint, object);
-                forgetUnread();
+                if (!closed) { drainQuietly(); }
             }
             children.remove(endpoint);
             return status;
         });
     }
 
-    /** Drops unread events of a closed endpoint, before a new one gets the same native address. */
-    private void forgetUnread() {
-        try {
-            while (!closed && pump(0)) {
-                Thread.onSpinWait();
-            }
-        } catch (WrongThreadException | FabricException e) { // the owner reads them, or the next reader gets the error
-            return;
-        }
-    }
-
     /** Reads everything there is. */
-    void drain() {
-        inLock(() -> {
-            while (pump(0)) {
-                Thread.onSpinWait();
-            }
-            return null;
-        });
-    }
+    void drain() { pumpUntil(() -> false); }
 
-    /** Frees the infos of unread requests. */
     private void drainQuietly() {
         try {
             drain();
-        } catch (FabricException e) { // the queue is about to close anyway
-            kept.clear();
+        } catch (WrongThreadException | FabricException e) { // the owner reads them, or the next reader gets the error
+            return;
         }
     }
 
@@ -312,24 +264,20 @@ public final class EventQueue implements Waitable, AutoCloseable {
      */
     @Override
     public void close() {
-        int status = 0;
-        lock.lock();
-        try {
-            if (closed) { return; }
-            children.requireNone(this);
-            drainQuietly();
-            closed = true;
-            kept.clear();
-            if (hasRetired) {
-                fabric.retired().queue(handle);
-            } else {
-                status = fabric.domainList().walk(() -> FidOps.fi_close(handle));
-            }
-        } finally {
-            lock.unlock();
-        }
+        int status = lock.alone(this::closeNatively);
         fabric.forget(this);
         Status.check(status, "fi_close(event queue)", handle.provider());
+    }
+
+    private int closeNatively() {
+        if (closed) { return 0; }
+        children.requireNone(this);
+        drainQuietly(); // frees the infos of unread requests
+        closed = true;
+        kept.clear();
+        if (!hasRetired) { return FidOps.fi_close(handle); }
+        fabric.retired.addLast(handle);
+        return 0;
     }
 
     @Override

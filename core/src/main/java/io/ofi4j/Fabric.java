@@ -6,16 +6,18 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
-import io.ofi4j.internal.engine.ClosedWithFabric;
-import io.ofi4j.internal.engine.DomainListLock;
+import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.observe.LeakReport;
 import io.ofi4j.internal.quirks.Status;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -26,19 +28,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class Fabric implements AutoCloseable {
     /** Runs the closes of this fabric's children in a safe order. */
     final CloseOrder closes = new CloseOrder();
+    final FabricLock lock = new FabricLock();
+    /** Closed in Java, and in libfabric only with this fabric: passive endpoints, and behind them their queues. */
+    final Deque<Handle> retired = new ConcurrentLinkedDeque<>();
 
     private final Handle handle;
     private final FabricInfo info;
     private final OpenChildren children = OpenChildren.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
-    private final ClosedWithFabric retired = new ClosedWithFabric();
-    private final DomainListLock domainList;
     private boolean closed;
 
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
         this.info = info;
-        this.domainList = new DomainListLock(handle);
     }
 
     /** {@return the info that it was opened with} */
@@ -61,7 +63,7 @@ public final class Fabric implements AutoCloseable {
         requireOpen();
         requireHandled(domainInfo);
         FoundInfo.of(domainInfo).chosenQuirks().beforeDomain(FoundInfo.of(domainInfo).identity());
-        Opened out = domainList.open(FoundInfo.of(domainInfo).handle());
+        Opened out = lock.alone(() -> FabricOps.fi_domain(handle, FoundInfo.of(domainInfo).handle()));
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -97,9 +99,7 @@ public final class Fabric implements AutoCloseable {
 
     /** Makes progress on the other event queues: where one thread has both ends of a connection, verbs needs progress on both. */
     void progressBeside(EventQueue waiting) {
-        for (EventQueue queue : eventQueues) {
-            if (queue != waiting) { queue.tryProgress(); }
-        }
+        eventQueues.stream().filter(queue -> queue != waiting).forEach(EventQueue::progressIfMay);
     }
 
     /**
@@ -133,15 +133,11 @@ public final class Fabric implements AutoCloseable {
 
     Handle handle() { return handle; }
 
-    DomainListLock domainList() { return domainList; }
-
-    ClosedWithFabric retired() { return retired; }
-
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     void forget(Object child) {
         children.remove(child);
-        if (child instanceof EventQueue queue) { eventQueues.remove(queue); }
+        eventQueues.remove(child);
     }
 
     /**
@@ -155,12 +151,11 @@ public final class Fabric implements AutoCloseable {
         children.requireNone(this);
         closed = true;
         LeakReport.closed(this);
-        Status.check(closes.close(this::closeNatively), "fi_close(fabric)", info.provider());
-    }
-
-    private int closeNatively() {
-        retired.close();
-        return FidOps.fi_close(handle);
+        int status = closes.close(() -> {
+            retired.forEach(FidOps::fi_close);
+            return FidOps.fi_close(handle);
+        });
+        Status.check(status, "fi_close(fabric)", info.provider());
     }
 
     @Override

@@ -1,12 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
-import io.ofi4j.info.CompletionOrder;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
-import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ThreadingModel;
@@ -28,7 +25,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -127,45 +123,28 @@ public final class Libfabric {
         return found.infos().stream().map(handle -> (FabricInfo) new FoundInfo(handle, version))
                 .filter(info -> !DataReceiveCount.isLacking(info)) // FI_RX_CQ_DATA holds only for endpoints with receives
                 .filter(info -> hints.domain().isEmpty() || hints.domain().get().equals(info.domain().name()))
-                .filter(info -> (bits(hints.operationFlags()) & ~info.transmit().operationFlags()) == 0)
+                .filter(info -> (Hints.bits(hints.operationFlags(), OperationFlag::bit)
+                        & ~info.transmit().operationFlags()) == 0)
                 .filter(info -> hints.fabric().isEmpty() || hints.fabric().get().equals(info.fabric().name()))
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
 
     private FabricCalls.Found find(FabricHints hints) {
-        long capabilities = 0;
         for (Capability capability : hints.capabilities()) {
             if (!capability.isKnownTo(version)) {
                 throw new UnsupportedOperationException(
                         "capability " + capability + " needs libfabric 2.0 or newer; this is " + version + ".");
             }
-            capabilities |= capability.bit();
         }
-        Hints struct = new Hints().capabilities(capabilities).operationFlags(bits(hints.operationFlags()))
-                .mode(HANDLED_MODES).endpointType(hints.endpointType().value()).threading(hints.threading().value())
-                .controlProgress(hints.controlProgress().value()).dataProgress(hints.dataProgress().value())
-                .memoryRegionMode(handledModes()).domain(hints.domain().orElse(null))
-                .fabric(hints.fabric().orElse(null)).provider(hints.provider().orElse(null));
-        attributes(struct, hints.attributes());
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
-                addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0, struct.info());
+                addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0,
+                Hints.of(hints, HANDLED_MODES, handledModes()));
     }
-
-    private static long bits(Set<OperationFlag> flags) { return flags.stream().mapToLong(OperationFlag::bit).sum(); }
 
     private static int handledModes() {
         return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled).mapToInt(MemoryRegionMode::bit)
                 .sum();
-    }
-
-    private static void attributes(Hints struct, AttributeHints asked) {
-        long messageOrder = asked.messageOrder().stream().mapToLong(MessageOrder::bit).sum();
-        long completionOrder = asked.completionOrder().stream().mapToLong(CompletionOrder::bits).sum();
-        struct.addressVectorType(asked.addressVectorType().value())
-                .resourceManagement(asked.resourceManagement().value()).trafficClass(asked.trafficClass().value())
-                .order(messageOrder, completionOrder).sizes(asked.transmitSize(), asked.receiveSize())
-                .injectSize(asked.injectSize());
     }
 
     private Version apiVersion() { return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API; }
@@ -178,8 +157,7 @@ public final class Libfabric {
 
     /** {@return the environment variables that libfabric and its providers read; fi_getparams, fi_provider(7)} */
     public List<Parameter> parameters() {
-        return FabricCalls.fi_getparams().stream().map(one -> new Parameter(one.name(),
-                one.help() == null ? "" : one.help(), Optional.ofNullable(one.value()))).toList();
+        return FabricCalls.fi_getparams();
     }
 
     /**

@@ -9,8 +9,5 @@ public enum MemoryKind {
     /** In a file that is mapped into memory; {@link MemoryRegion#force()} makes them durable. */
     FILE;
 
-    /** The kind of memory that ofi4j did not allocate. */
-    static MemoryKind of(MemorySegment memory) {
-        return memory.isMapped() ? FILE : ANONYMOUS;
-    }
+    static MemoryKind of(MemorySegment memory) { return memory.isMapped() ? FILE : ANONYMOUS; }
 }

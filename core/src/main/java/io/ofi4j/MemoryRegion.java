@@ -55,8 +55,7 @@ public final class MemoryRegion implements AutoCloseable {
     /** The scope of the caller's memory, which the caller may close; null for memory allocated here. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
-    private final MemoryKind kind;
-    /** The region of several segments that this is a part of, or null. */
+    /** The region of several segments that this is a part of, or this. */
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */
@@ -66,46 +65,31 @@ public final class MemoryRegion implements AutoCloseable {
     private int closeStatus;
     private volatile RemoteRegion remote;
 
-    /** Called by {@link MemoryRegions}. */
-    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
-            int number) {
-        boolean several = attributes.segments().size() > 1;
+    /**
+     * @param arena of memory allocated here, or null
+     * @param whole the region of several segments that this is a part of, or null
+     */
+    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, int number,
+            MemoryRegion whole) {
+        List<MemorySegment> segments = attributes.segments();
+        boolean several = segments.size() > 1;
         this.domain = domain;
         this.number = number;
         this.handle = handle;
-        this.memory = several ? null : attributes.segments().getFirst();
+        this.memory = several ? null : segments.getFirst();
         this.arena = arena;
-        this.kind = kind;
         this.scope = arena == null && !several ? memory.scope() : null;
         this.address = several ? 0 : memory.address();
         this.length = several ? NOT_ADDRESSABLE : memory.byteSize();
-        this.accessBits = Access.bitsOf(attributes.access().toArray(Access[]::new));
+        this.accessBits = attributes.accessBits();
         this.rights = accessBits;
-        this.whole = null;
+        this.whole = whole == null ? this : whole;
         this.demands = new RegionBinding(this, handle);
         this.counter = attributes.counter().orElse(null);
         this.parts = several
-                ? attributes.segments().stream().map(segment -> new MemoryRegion(this, segment)).toList()
+                ? segments.stream()
+                        .map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, number, this)).toList()
                 : List.of(this);
-    }
-
-    /** A part: one segment of several. */
-    private MemoryRegion(MemoryRegion whole, MemorySegment memory) {
-        this.domain = whole.domain;
-        this.number = whole.number;
-        this.handle = whole.handle;
-        this.memory = memory;
-        this.arena = null;
-        this.kind = MemoryKind.of(memory);
-        this.scope = memory.scope();
-        this.address = memory.address();
-        this.length = memory.byteSize();
-        this.accessBits = whole.accessBits;
-        this.rights = accessBits;
-        this.whole = whole;
-        this.demands = whole.demands;
-        this.counter = null;
-        this.parts = List.of(this);
     }
 
     /** Sets the results of registration; from now on the region can be used. */
@@ -122,7 +106,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public MemorySegment segment() {
         if (memory == null) { throw several(); }
-        if (state == CLOSED && arena != null && kind == MemoryKind.FILE) { // its mapping may linger
+        if (state == CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
             throw new IllegalStateException(this + " is closed");
         }
         return memory;
@@ -139,7 +123,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public List<MemoryRegion> parts() { return parts; }
 
-    boolean hasSeveralSegments() { return parts.size() > 1; }
+    boolean hasSeveralSegments() { return memory == null; }
 
     IllegalStateException several() {
         return new IllegalStateException(this + " has " + parts.size() + " segments: use one of its parts()");
@@ -151,7 +135,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /** {@return where its bytes are} */
-    public MemoryKind kind() { return kind; }
+    public MemoryKind kind() { return MemoryKind.of(parts.getFirst().memory); }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -165,7 +149,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider has raw keys; use {@link #rawKey}
      */
     public RemoteRegion remote() {
-        RemoteRegion there = whole == null ? remote : whole.remote;
+        RemoteRegion there = whole.remote;
         if (there == null) { throw demands.notReachable(); }
         return there;
     }
@@ -216,24 +200,20 @@ public final class MemoryRegion implements AutoCloseable {
 
     /** As {@link #force()}, for this range, in bytes. */
     public void force(long offset, long bytes) {
-        if (kind != MemoryKind.FILE) {
+        if (kind() != MemoryKind.FILE) {
             throw new UnsupportedOperationException(this + " is not mapped from a file: map one with Domain.map");
         }
         MemorySegment range = segment().asSlice(offset, bytes);
-        requireOpenNow();
+        requireOpen();
         range.force(); // may take long: not under the monitor
-        requireOpenNow(); // a close meanwhile may have dropped the pages before they were written
-    }
-
-    private void requireOpenNow() {
-        synchronized (domain) {
-            requireOpen();
-        }
+        requireOpen(); // a close meanwhile may have dropped the pages before they were written
     }
 
     private void requireOpen() {
-        domain.checkThread();
-        if (state != OPEN) { throw new IllegalStateException(toString()); }
+        synchronized (domain) {
+            domain.checkThread();
+            if (state != OPEN) { throw new IllegalStateException(toString()); }
+        }
     }
 
     /** {@return the number of its operations in flight} */
@@ -251,7 +231,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (whole != null) {
+        if (whole != this) {
             whole.close();
             return;
         }
@@ -259,7 +239,8 @@ public final class MemoryRegion implements AutoCloseable {
         synchronized (domain) {
             if (state != OPEN) { return; }
             become(CLOSING);
-            domain.regions.finishWhenIdle(this);
+            domain.regions.finishLater(this);
+            domain.regions.finishIdle(this);
             checkClosed();
         }
     }
@@ -267,13 +248,9 @@ public final class MemoryRegion implements AutoCloseable {
     private void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
 
     private void become(int newState) {
-        take(newState);
-        parts.forEach(part -> part.take(newState));
-    }
-
-    private void take(int newState) {
         state = newState;
         rights = 0;
+        if (hasSeveralSegments()) { parts.forEach(part -> part.become(newState)); }
     }
 
     /** Deregisters the region before its endpoint closes, even with operations in flight. */
@@ -315,10 +292,10 @@ public final class MemoryRegion implements AutoCloseable {
         domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
         closeStatus = deregistered ? 0 : deregister();
-        RECORDER.deregistered(recording, handle.provider(), length(), access());
+        RECORDER.regionChanged(recording, handle.provider(), length(), access());
         if (counter != null) { counter.unbind(this); }
         if (arena != null && closeStatus == 0) { // memory that may still be registered must not be freed
-            free();
+            domain.regions.quarantine.free(memory, arena, accessBits);
         }
         return closeStatus;
     }
@@ -327,14 +304,6 @@ public final class MemoryRegion implements AutoCloseable {
         return counter == null
                 ? domain.regions.quarantine.deregister(handle, memory == null ? 0 : memory.address(), accessBits)
                 : FidOps.fi_close(handle); // now, since its counter may be closed next
-    }
-
-    private void free() {
-        if (kind == MemoryKind.FILE) {
-            domain.regions.quarantine.freeFile(arena, memory, accessBits);
-        } else {
-            domain.regions.quarantine.free(arena);
-        }
     }
 
     @Override

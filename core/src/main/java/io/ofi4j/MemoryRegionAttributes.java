@@ -6,7 +6,6 @@ import io.ofi4j.info.OperationFlag;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -18,11 +17,11 @@ import java.util.function.Consumer;
  * to be 0: register a slice instead.
  */
 public final class MemoryRegionAttributes implements Cloneable {
-    private final List<MemorySegment> segments;
-    private Set<Access> access = Set.of();
+    private List<MemorySegment> segments;
+    private long accessBits;
     private OptionalLong requestedKey = OptionalLong.empty();
-    private Endpoint endpoint;
-    private Counter counter;
+    private Optional<Endpoint> endpoint = Optional.empty();
+    private Optional<Counter> counter = Optional.empty();
     private boolean persistent;
 
     private MemoryRegionAttributes(List<MemorySegment> segments) { this.segments = segments; }
@@ -45,9 +44,8 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     /** {@return a copy that grants exactly these rights, at least one} */
     public MemoryRegionAttributes access(Access... rights) {
-        Set<Access> set = EnumSet.noneOf(Access.class);
-        set.addAll(List.of(rights));
-        return with(copy -> copy.access = set);
+        long bits = Access.bitsOf(rights);
+        return with(copy -> copy.accessBits = bits);
     }
 
     /**
@@ -77,7 +75,7 @@ public final class MemoryRegionAttributes implements Cloneable {
      * The default is the domain's first enabled endpoint. Other providers ignore it.
      */
     public MemoryRegionAttributes endpoint(Endpoint owner) {
-        return with(copy -> copy.endpoint = Objects.requireNonNull(owner));
+        return with(copy -> copy.endpoint = Optional.of(owner));
     }
 
     /**
@@ -85,20 +83,25 @@ public final class MemoryRegionAttributes implements Cloneable {
      * {@code sockets} offers it. The counter belongs to the same domain, and is closed after the region.
      */
     public MemoryRegionAttributes countedBy(Counter openCounter) {
-        return with(copy -> copy.counter = Objects.requireNonNull(openCounter));
+        return with(copy -> copy.counter = Optional.of(openCounter));
     }
 
     /** {@return the counter of peers' writes, if there is one} */
-    public Optional<Counter> counter() {
-        return Optional.ofNullable(counter);
-    }
+    public Optional<Counter> counter() { return counter; }
 
     /** {@return the memory} */
     public List<MemorySegment> segments() { return segments; }
 
     /** {@return the granted rights} */
     public Set<Access> access() {
-        return access.isEmpty() ? Set.of() : EnumSet.copyOf(access);
+        return accessBits == 0 ? Set.of() : EnumSet.copyOf(Access.setOf(accessBits));
+    }
+
+    long accessBits() { return accessBits; }
+
+    /** Of one segment of several. */
+    MemoryRegionAttributes part(MemorySegment segment) {
+        return with(copy -> copy.segments = List.of(segment));
     }
 
     /** {@return the requested key; empty if it is random} */
@@ -108,14 +111,12 @@ public final class MemoryRegionAttributes implements Cloneable {
     public boolean isPersistent() { return persistent; }
 
     /** {@return the named endpoint, if there is one} */
-    public Optional<Endpoint> endpoint() {
-        return Optional.ofNullable(endpoint);
-    }
+    public Optional<Endpoint> endpoint() { return endpoint; }
 
     /** Leaves out the key, which is a secret. */
     @Override
     public String toString() {
-        return "MemoryRegionAttributes[" + segments.size() + " segments, access=" + access + "]";
+        return "MemoryRegionAttributes[" + segments.size() + " segments, access=" + access() + "]";
     }
 
     private MemoryRegionAttributes with(Consumer<MemoryRegionAttributes> change) {

@@ -12,7 +12,6 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
-import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Fact;
@@ -44,10 +43,10 @@ final class NativeEndpoint implements EndpointView {
     private boolean isKnown;
     private boolean closed;
 
-    NativeEndpoint(Endpoint endpoint, Handle handle, EndpointBindings bindings) {
+    NativeEndpoint(Endpoint endpoint, EndpointBindings bindings) {
         this.endpoint = endpoint;
         this.domain = endpoint.domain;
-        this.handle = handle;
+        this.handle = endpoint.handle;
         this.info = endpoint.info();
         this.bindings = bindings;
         this.chosen = new ChosenAddress(info, endpoint.quirks);
@@ -83,8 +82,7 @@ final class NativeEndpoint implements EndpointView {
         if (enabled) { throw new IllegalStateException(endpoint + " is enabled already"); }
         requireFit();
         chosen.tell(handle);
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(this::bindAndEnable));
+        undisturbed(this::bindAndEnable);
         if (bindings.isOfConnection()) {
             return; // it gets its address with its connection
         }
@@ -92,8 +90,13 @@ final class NativeEndpoint implements EndpointView {
         endpoint.quirks.enabled(this);
         isKnown = true;
         synchronized (domain) {
-            domain.regions.ofEndpoints().enabled(endpoint);
+            domain.regions.ofEndpoints.enabled(endpoint);
         }
+    }
+
+    /** Runs an action while no thread makes progress for this endpoint: reading counters does, too. */
+    private void undisturbed(Runnable action) {
+        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> bindings.counters.undisturbed(action));
     }
 
     private void requireFit() {
@@ -156,10 +159,13 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private void bindWriteCounter() {
-        Opened counter = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
-        Status.check(counter.status(), "fi_cntr_open", info.provider());
-        writeCounter = counter.handle();
+        writeCounter = opened(DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value()), "fi_cntr_open");
         bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
+    }
+
+    private Handle opened(Opened out, String operation) {
+        Status.check(out.status(), operation, info.provider());
+        return out.handle();
     }
 
     private void bind(Handle other, long flags, String operation) {
@@ -185,11 +191,6 @@ final class NativeEndpoint implements EndpointView {
         return EndpointAddress.of(name.address(), info.addressFormat());
     }
 
-    /** The RMA calls of this endpoint, through its own handle or an alias'. */
-    RmaOps rmaOps(Handle through) {
-        return new RmaOps(through, endpoint.quirks.has(Fact.CRITICAL_POSTS));
-    }
-
     /** Closes it once; operations in flight are canceled. */
     int close() {
         synchronized (endpoint) {
@@ -203,7 +204,7 @@ final class NativeEndpoint implements EndpointView {
         boolean isNow = !isKnown || endpoint.quirks.beforeClose(this);
         if (enabled) { bindings.queues().forEach(queue -> queue.endpoints().disabled()); }
         synchronized (domain) {
-            domain.regions.ofEndpoints().closing(endpoint);
+            domain.regions.ofEndpoints.closing(endpoint);
         }
         int status = 0;
         if (isNow) {
@@ -230,26 +231,23 @@ final class NativeEndpoint implements EndpointView {
 
     private int closeHandle() {
         if (bindings.eventQueue() != null) {
-            int status = bindings.eventQueue().closing(endpoint, handle, () -> FidOps.fi_close(handle));
+            int status = bindings.eventQueue().closing(endpoint, handle, false, () -> FidOps.fi_close(handle));
             bindings.requireConnection().endpointClosed();
             return status;
         }
         if (hasVector) { return closeUndisturbed(); }
-        return endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && !bindings.isOfConnection()
-                ? closeWithoutVector()
-                : FidOps.fi_close(handle);
+        return domain.fabric().lock
+                .alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && !bindings.isOfConnection()
+                        ? closeWithoutVector()
+                        : FidOps.fi_close(handle));
     }
 
     private void closeWriteCounter() { if (writeCounter != null) { FidOps.fi_close(writeCounter); } }
 
-    /**
-     * Blocks progress meanwhile: some providers make progress while closing an endpoint, and would reach parts that are freed
-     * already.
-     */
+    /** Some providers make progress while closing an endpoint; other progress would reach parts that are freed already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(),
-                () -> bindings.counters.undisturbed(() -> status[0] = closeBound())); // reading counters makes progress, too
+        undisturbed(() -> status[0] = closeBound());
         return status[0];
     }
 
@@ -262,22 +260,21 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private int closeWithoutVector() {
-        Opened none = DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0);
-        Status.check(none.status(), "fi_av_open", info.provider());
-        FidOps.fi_bind(handle, none.handle(), 0);
+        Handle none = opened(DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0), "fi_av_open");
+        FidOps.fi_bind(handle, none, 0);
         int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
-        FidOps.fi_close(none.handle());
+        FidOps.fi_close(none);
         return status;
     }
 
     private int enableAndClose() {
-        Opened queue = DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(),
-                -1);
-        Status.check(queue.status(), "fi_cq_open", info.provider());
-        FidOps.fi_bind(handle, queue.handle(), Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
+        Handle queue = opened(
+                DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(), -1),
+                "fi_cq_open");
+        FidOps.fi_bind(handle, queue, Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
         FidOps.fi_enable(handle);
         int status = FidOps.fi_close(handle);
-        FidOps.fi_close(queue.handle());
+        FidOps.fi_close(queue);
         return status;
     }
 }

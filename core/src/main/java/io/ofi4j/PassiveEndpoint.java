@@ -3,10 +3,11 @@ package io.ofi4j;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.ChosenAddress;
+import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.ListeningSocket;
 import io.ofi4j.internal.ffi.CmOps;
-import io.ofi4j.internal.ffi.EpOps;
+import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
@@ -17,8 +18,7 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +32,10 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class PassiveEndpoint implements AutoCloseable {
     /** Keeps infos alive: threads of the sockets provider read them as long as the endpoint is open. */
     private static final Set<PassiveEndpoint> OPEN = ConcurrentHashMap.newKeySet();
+    private static final byte[] NO_REASON = {};
 
+    /** Of the fabric: held wherever the state is used, and in every native call. */
+    final FabricLock lock;
     final Fabric fabric;
 
     private final Handle handle;
@@ -41,23 +44,24 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final ChosenAddress chosen;
     /** Whether the provider uses it after its close, so that it is freed with the fabric. */
     private final boolean staysAfterClose;
-    private final Set<ConnectionRequest> requests = new LinkedHashSet<>();
+    private final Set<ConnectionRequest> requests = new HashSet<>();
     private EventQueue queue;
     private boolean listening;
     private boolean closed;
 
     private PassiveEndpoint(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
+        this.lock = fabric.lock;
         this.handle = handle;
         this.info = info;
-        this.maximumDataSize = EpOps.connectionDataSize(handle);
+        this.maximumDataSize = EndpointOps.connectionDataSize(handle);
         Quirks quirks = FoundInfo.of(info).chosenQuirks();
         this.chosen = new ChosenAddress(info, quirks);
         this.staysAfterClose = quirks.has(Fact.PASSIVE_ENDPOINTS_STAY);
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        Opened out = FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle());
+        Opened out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle()));
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);
@@ -78,20 +82,22 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @param events a queue of the same fabric
      * @throws IllegalStateException if an event queue is bound already
      */
-    public synchronized PassiveEndpoint bind(EventQueue events) {
-        requireOpen();
-        if (events.fabric != fabric) {
-            throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
-        }
-        if (queue != null) { throw new IllegalStateException(this + " already has " + queue); }
-        events.bind(this, handle);
-        int status = FidOps.fi_bind(handle, events.handle(), 0);
-        if (status != 0) {
-            events.closing(this, handle, false, () -> 0);
-            throw Status.exception(status, "fi_pep_bind", info.provider());
-        }
-        queue = events;
-        return this;
+    public PassiveEndpoint bind(EventQueue events) {
+        return lock.alone(() -> {
+            requireOpen();
+            if (events.fabric != fabric) {
+                throw new IllegalArgumentException("the event queue and " + this + " must be of the same fabric");
+            }
+            if (queue != null) { throw new IllegalStateException(this + " already has " + queue); }
+            events.bind(this, handle, () -> queue = events);
+            int status = FidOps.fi_bind(handle, events.handle(), 0);
+            if (status != 0) {
+                events.closing(this, handle, false, () -> 0);
+                queue = null;
+                throw Status.exception(status, "fi_pep_bind", info.provider());
+            }
+            return this;
+        });
     }
 
     /**
@@ -100,16 +106,18 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider does not offer it
      */
-    public synchronized PassiveEndpoint backlog(int connections) {
-        requireOpen();
-        if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
-        if (listening) { throw new IllegalStateException(this + " listens already"); }
-        int status = FidOps.fi_control(handle, FabricConstants.FI_BACKLOG, connections);
-        if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
-            throw new UnsupportedOperationException("a backlog is not offered by the provider " + info.provider());
-        }
-        Status.check(status, "fi_control(FI_BACKLOG)", info.provider());
-        return this;
+    public PassiveEndpoint backlog(int connections) {
+        return lock.alone(() -> {
+            requireOpen();
+            if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
+            if (listening) { throw new IllegalStateException(this + " listens already"); }
+            int status = FidOps.fi_control(handle, FabricConstants.FI_BACKLOG, connections);
+            if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
+                throw new UnsupportedOperationException("a backlog is not offered by the provider " + info.provider());
+            }
+            Status.check(status, "fi_control(FI_BACKLOG)", info.provider());
+            return this;
+        });
     }
 
     /**
@@ -120,11 +128,15 @@ public final class PassiveEndpoint implements AutoCloseable {
      * @throws IllegalStateException if this endpoint listens already
      * @throws UnsupportedOperationException if the provider is {@code verbs}, whose endpoints have an address from the start
      */
-    public synchronized PassiveEndpoint address(EndpointAddress address) {
-        requireOpen();
-        if (listening) { throw new IllegalStateException(this + " listens, and has its address: choose one before"); }
-        chosen.choose(address);
-        return this;
+    public PassiveEndpoint address(EndpointAddress address) {
+        return lock.alone(() -> {
+            requireOpen();
+            if (listening) {
+                throw new IllegalStateException(this + " listens, and has its address: choose one before");
+            }
+            chosen.choose(address);
+            return this;
+        });
     }
 
     /**
@@ -132,17 +144,19 @@ public final class PassiveEndpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if no event queue is bound, or this endpoint listens already
      */
-    public synchronized PassiveEndpoint listen() {
-        requireOpen();
-        if (queue == null || listening) {
-            throw new IllegalStateException(queue == null
-                    ? "bind an event queue to " + this + " before it listens"
-                    : this + " listens already");
-        }
-        chosen.tell(handle);
-        Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
-        listening = true;
-        return this;
+    public PassiveEndpoint listen() {
+        return lock.alone(() -> {
+            requireOpen();
+            if (queue == null || listening) {
+                throw new IllegalStateException(queue == null
+                        ? "bind an event queue to " + this + " before it listens"
+                        : this + " listens already");
+            }
+            chosen.tell(handle);
+            Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
+            listening = true;
+            return this;
+        });
     }
 
     /**
@@ -150,34 +164,34 @@ public final class PassiveEndpoint implements AutoCloseable {
      *
      * @throws IllegalStateException if it does not listen
      */
-    public synchronized EndpointAddress address() {
-        requireOpen();
-        if (!listening) {
-            throw new IllegalStateException("let " + this + " listen first: it may have no address before");
-        }
-        CmOps.Name name = CmOps.fi_getname(handle);
-        Status.check(name.status(), "fi_getname", info.provider());
-        return EndpointAddress.of(name.address());
-    }
-
-    /** Adds a request that arrived; rejects it if this endpoint is closed. */
-    boolean admit(ConnectionRequest request) {
-        synchronized (this) {
-            if (!closed) {
-                requests.add(request);
-                return true;
+    public EndpointAddress address() {
+        return lock.alone(() -> {
+            requireOpen();
+            if (!listening) {
+                throw new IllegalStateException("let " + this + " listen first: it may have no address before");
             }
-        }
-        request.close();
-        return false;
+            CmOps.Name name = CmOps.fi_getname(handle);
+            Status.check(name.status(), "fi_getname", info.provider());
+            return EndpointAddress.of(name.address());
+        });
     }
 
-    synchronized void forget(ConnectionRequest request) { requests.remove(request); }
+    /** Adds a request that arrived, or rejects it if this endpoint is closed; inside the lock, like all that follow. */
+    boolean admit(ConnectionRequest request) {
+        if (closed) {
+            fi_reject(request, NO_REASON);
+        } else {
+            requests.add(request);
+        }
+        return !closed;
+    }
 
-    /** Rejects a finished request while its native endpoint exists. */
+    void forget(ConnectionRequest request) { requests.remove(request); }
+
+    /** Rejects a finished request. */
     void reject(ConnectionRequest request, byte[] reason) {
         forget(request);
-        Status.check(CmOps.fi_reject(handle, request.identity(), reason), "fi_reject", info.provider());
+        Status.check(fi_reject(request, reason), "fi_reject", info.provider());
     }
 
     /**
@@ -186,7 +200,12 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     void abandon(ConnectionRequest request, boolean owned) {
         forget(request);
-        if (!owned || staysAfterClose) { CmOps.fi_reject(handle, request.identity(), new byte[0]); }
+        if (!owned || staysAfterClose) { fi_reject(request, NO_REASON); }
+    }
+
+    /** While the native endpoint is there: closing it ended the request otherwise. */
+    private int fi_reject(ConnectionRequest request, byte[] reason) {
+        return closed && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
     }
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -199,57 +218,33 @@ public final class PassiveEndpoint implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (queue == null) {
-            finish(closeOnce() ? FidOps.fi_close(handle) : 0);
-            return;
-        }
-        boolean retires = listening && staysAfterClose;
-        finish(queue.closing(this, handle, retires, () -> {
-            if (listening && !isClosed()) { queue.drain(); }
-            if (!closeOnce()) { return 0; }
-            rejectAll();
-            return retires ? retire() : FidOps.fi_close(handle);
-        }));
-    }
-
-    private synchronized boolean isClosed() { return closed; }
-
-    /** Returns whether this call closes it. */
-    private synchronized boolean closeOnce() {
-        if (closed) { return false; }
-        for (ConnectionRequest request : requests) {
-            if (request.isTaken()) {
-                throw new IllegalStateException("an endpoint for " + request
-                        + " has neither accepted nor is closed: close it before this passive endpoint");
-            }
-        }
-        closed = true;
-        return true;
-    }
-
-    private void rejectAll() {
-        List<ConnectionRequest> pending;
-        synchronized (this) {
-            pending = new ArrayList<>(requests);
-        }
-        pending.forEach(ConnectionRequest::close);
-        queue.discard(event -> event instanceof Event.ConnectionRequested(var request) && pending.contains(request));
-    }
-
-    /**
-     * Some providers use the passive endpoint for connections that have not sent their request yet, even after it was freed. So it
-     * only stops listening now, and is freed with the fabric.
-     */
-    private int retire() {
-        ListeningSocket.close(fabric.domainList(), handle, queue.handle(), info);
-        fabric.retired().passiveEndpoint(handle);
-        return 0;
-    }
-
-    private void finish(int status) {
+        int status = lock.alone(this::closeNatively);
         OPEN.remove(this);
         fabric.forget(this);
         Status.check(status, "fi_close(passive endpoint)", info.provider());
+    }
+
+    private int closeNatively() {
+        if (closed) { return 0; }
+        if (listening) { queue.drain(); }
+        requests.stream().filter(ConnectionRequest::isTaken).findAny().ifPresent(request -> {
+            throw new IllegalStateException("an endpoint for " + request
+                    + " has neither accepted nor is closed: close it before this passive endpoint");
+        });
+        List.copyOf(requests).forEach(ConnectionRequest::end);
+        closed = true;
+        if (queue == null) { return FidOps.fi_close(handle); }
+        queue.discard(
+                event -> event instanceof Event.ConnectionRequested(var request) && request.passiveEndpoint() == this);
+        boolean retires = listening && staysAfterClose;
+        return queue.closing(this, handle, retires, () -> retires ? retire() : FidOps.fi_close(handle));
+    }
+
+    /** Only stops listening, and is freed with the fabric: connections without a request yet may use it. */
+    private int retire() {
+        ListeningSocket.close(fabric.handle(), handle, queue.handle(), info);
+        fabric.retired.addFirst(handle);
+        return 0;
     }
 
     @Override

@@ -3,26 +3,22 @@ package io.ofi4j;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
 
 /** Handles operations that the provider does not accept or complete. Used inside the queue's guard. */
 final class PostOutcome {
-    /** The flags of a read's completion. */
     private static final long READ_COMPLETION = FabricConstants.FI_RMA | FabricConstants.FI_READ;
 
     private final Endpoint endpoint;
-    private final TransferChecks checks;
     private final CompletionQueue queue;
-    /** For operations without flags of their own. */
-    private final long defaultFlags;
     /** Whether a write of no bytes with DELIVERY_COMPLETE never completes. */
     private final boolean emptyDeliveriesHang;
 
-    PostOutcome(Endpoint endpoint, TransferChecks checks) {
+    PostOutcome(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.checks = checks;
         this.queue = endpoint.transmitQueue();
-        this.defaultFlags = endpoint.info().transmit().operationFlags();
         this.emptyDeliveriesHang = endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG);
     }
 
@@ -34,17 +30,16 @@ final class PostOutcome {
     /** Releases the context of a call that failed. False if there is no room; any other status is thrown. */
     boolean refused(long context, long status, String operation) {
         queue.contexts.release(context);
-        return checks.isRefused(status, operation);
+        return isRefused(status, operation);
     }
 
-    /** Whether reads of no bytes never complete; then ofi4j completes them. */
-    boolean emptyReadsHang() {
-        return endpoint.quirks.has(Fact.EMPTY_READS_HANG);
-    }
-
-    /** As {@link #requireEmptyWriteCompletes(long)}, for a write without flags of its own. */
-    void requireEmptyWriteCompletes() {
-        requireEmptyWriteCompletes(defaultFlags);
+    /** As {@link #refused}, without a context. */
+    boolean isRefused(long status, String operation) {
+        if (status == -Errno.EAGAIN) {
+            endpoint.timesFull++;
+            return false;
+        }
+        throw Status.exception(status, operation, endpoint.info().provider());
     }
 
     /** @throws UnsupportedOperationException if a write of no bytes with these flags never completes */
@@ -56,7 +51,7 @@ final class PostOutcome {
         }
     }
 
-    /** Completes a read of no bytes; false if there is no room. */
+    /** Completes a read of no bytes, where the provider never does; false if there is no room. */
     boolean readsNothing(long number, long token) {
         return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);
     }

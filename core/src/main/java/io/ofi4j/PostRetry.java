@@ -4,6 +4,7 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.internal.engine.Deadlines;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /** Makes progress until the provider accepts an operation, within the endpoint's timeout. */
 final class PostRetry {
@@ -11,31 +12,31 @@ final class PostRetry {
 
     private static final int TURNS_PER_CLOCK = 64;
 
-    private final Endpoint endpoint;
-    private final String operation;
-    private final Duration timeout;
-    private final long start = System.nanoTime();
-    private final Object recording = RECORDER.posting();
-    private int turns;
+    private PostRetry() {}
 
-    PostRetry(Endpoint endpoint, String operation) {
-        this.endpoint = endpoint;
-        this.operation = operation;
-        this.timeout = endpoint.postTimeout();
-    }
-
-    void progress() {
-        endpoint.domain.queues.progress();
-        if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
-            RECORDER.posted(recording, endpoint.info().provider(), operation, turns, false);
-            throw new FabricTimeoutException(operation, timeout, "The provider " + endpoint.info().provider()
-                    + " has no room: is the peer there and polling its queue, and does this side poll for its completions?");
+    /** Repeats an attempt that found no room. */
+    static void until(Endpoint endpoint, String operation, BooleanSupplier attempt) {
+        Duration timeout = endpoint.postTimeout();
+        String provider = endpoint.info().provider();
+        long start = System.nanoTime();
+        Object recording = RECORDER.posting();
+        int turns = 0;
+        while (!attempt.getAsBoolean()) {
+            endpoint.domain.queues.progress();
+            if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
+                RECORDER.posted(recording, provider, operation, turns, false);
+                throw new FabricTimeoutException(operation, timeout, whyNot(endpoint.transmitQueue(), provider));
+            }
+            Waiting.YIELD.pause(turns);
         }
-        Waiting.YIELD.pause(turns);
+        RECORDER.posted(recording, provider, operation, turns, true);
     }
 
-    /** Records that the operation was accepted. */
-    void accepted() {
-        RECORDER.posted(recording, endpoint.info().provider(), operation, turns, true);
+    private static String whyNot(CompletionQueue queue, String provider) {
+        if (queue.isFullOfKept()) {
+            return queue + " keeps " + queue.size() + " completions, as many as it has room for: poll it.";
+        }
+        return "The provider " + provider
+                + " has no room: is the peer there and polling its queue, and does this side poll for its completions?";
     }
 }

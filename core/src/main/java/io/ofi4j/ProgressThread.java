@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -14,9 +13,10 @@ import java.util.concurrent.locks.LockSupport;
  * may delay a peer by one pause. With the default pause an idle thread uses about a tenth of a processor; with
  * {@link Duration#ZERO} it never rests.
  *
- * <p>It is a daemon platform thread, since a virtual thread in native code pins its carrier. Calls that post, poll and make
- * progress take microseconds, and suit virtual threads. Calls that open, close, register memory, find providers or look up names
- * may take milliseconds, and blocking waits their whole time: use platform threads for those.
+ * <p>An interrupt does not end it: {@link #close} does. It is a daemon platform thread, since a virtual thread in native code
+ * pins its carrier. Calls that post, poll and make progress take microseconds, and suit virtual threads. Calls that open, close,
+ * register memory, find providers or look up names may take milliseconds, and blocking waits their whole time: use platform
+ * threads for those.
  */
 public final class ProgressThread implements AutoCloseable {
     /** The default pause between two rounds: 100 microseconds. */
@@ -64,6 +64,7 @@ public final class ProgressThread implements AutoCloseable {
         } else {
             LockSupport.parkNanos(pauseNanos);
         }
+        Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
     }
 
     /** {@return whether it makes progress: it was neither closed nor ended by a {@link #failure}} */
@@ -99,17 +100,20 @@ public final class ProgressThread implements AutoCloseable {
     private void join() {
         long start = System.nanoTime();
         boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                TimeUnit.NANOSECONDS.timedJoin(thread, PATIENCE.toNanos() - (System.nanoTime() - start));
-            } catch (InterruptedException e) {
-                interrupted = true;
+        try {
+            while (thread.isAlive()) {
+                try {
+                    if (!thread.join(PATIENCE.minusNanos(System.nanoTime() - start))) {
+                        throw new FabricTimeoutException("the end of " + this, PATIENCE,
+                                "A call into the provider hangs.");
+                    }
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
-            if (thread.isAlive() && System.nanoTime() - start >= PATIENCE.toNanos()) {
-                throw new FabricTimeoutException("the end of " + this, PATIENCE, "A call into the provider hangs.");
-            }
+        } finally {
+            if (interrupted) { Thread.currentThread().interrupt(); }
         }
-        if (interrupted) { Thread.currentThread().interrupt(); }
     }
 
     @Override

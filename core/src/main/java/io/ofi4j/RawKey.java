@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
-import java.util.zip.CRC32C;
 
 /**
  * What peers need to reach a region whose key is longer than 64 bits or must be mapped by its user (FI_MR_RAW of fi_mr(3)). A
@@ -21,46 +20,36 @@ public final class RawKey {
 
     private static final int HEAD = Integer.BYTES + 2 * Short.BYTES + 2 * Long.BYTES + Short.BYTES;
 
-    private final long base;
-    private final long length;
-    private final long accessBits;
+    /** Without the key. */
+    private final RemoteRegion region;
     private final byte[] key;
 
     RawKey(long base, long length, long accessBits, byte[] key) {
-        new RemoteRegion(base, length, 0, accessBits); // checks the values
-        this.base = base;
-        this.length = length;
-        this.accessBits = accessBits;
+        this.region = new RemoteRegion(base, length, 0, accessBits);
         this.key = key.clone();
     }
 
     /** {@return the address of offset 0} */
-    public long base() { return base; }
+    public long base() { return region.base(); }
 
     /** {@return the number of bytes of the region} */
-    public long length() { return length; }
+    public long length() { return region.length(); }
 
     /** {@return the operations that it may be used for} */
-    public Set<Access> access() {
-        return Access.setOf(accessBits);
-    }
+    public Set<Access> access() { return region.access(); }
 
     /** {@return the provider's key} */
     public byte[] key() { return key.clone(); }
 
     /** The region, with the 64-bit key that the provider mapped this key to. */
     RemoteRegion withKey(long mapped) {
-        return new RemoteRegion(base, length, mapped, accessBits);
+        return new RemoteRegion(region.base(), region.length(), mapped, region.accessBits());
     }
 
     /** {@return the encoded key} */
     public byte[] encode() {
-        ByteBuffer buffer = ByteBuffer.allocate(HEAD + key.length + Integer.BYTES);
-        buffer.putInt(RemoteRegion.MAGIC).putShort(RemoteRegion.RAW_FORMAT)
-                .putShort((short) (accessBits >>> RemoteRegion.ACCESS_SHIFT)).putLong(base).putLong(length)
-                .putShort((short) key.length).put(key);
-        buffer.putInt(checksum(buffer.array()));
-        return buffer.array();
+        return RemoteRegion.sealed(region.begun(HEAD + key.length + Integer.BYTES, RemoteRegion.RAW_FORMAT)
+                .putShort((short) key.length).put(key));
     }
 
     /**
@@ -82,10 +71,10 @@ public final class RawKey {
             throw new IllegalArgumentException("these bytes are in format " + format + ", a raw key is in format "
                     + RemoteRegion.RAW_FORMAT + ": are they a RemoteRegion, or from another release?");
         }
-        if (buffer.getInt(bytes.length - Integer.BYTES) != checksum(bytes)) {
+        if (buffer.getInt(bytes.length - Integer.BYTES) != RemoteRegion.checksum(bytes)) {
             throw new IllegalArgumentException("the encoded raw key is damaged: its checksum does not match");
         }
-        long access = (buffer.getShort() & 0xffffL) << RemoteRegion.ACCESS_SHIFT;
+        long access = RemoteRegion.accessIn(buffer);
         long base = buffer.getLong();
         long length = buffer.getLong();
         if (buffer.getShort() != bytes.length - HEAD - Integer.BYTES) {
@@ -94,22 +83,15 @@ public final class RawKey {
         return new RawKey(base, length, access, Arrays.copyOfRange(bytes, HEAD, bytes.length - Integer.BYTES));
     }
 
-    private static int checksum(byte[] bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, bytes.length - Integer.BYTES);
-        return (int) crc.getValue();
-    }
-
     @Override
     public boolean equals(Object other) {
-        return other instanceof RawKey that && base == that.base && length == that.length
-                && accessBits == that.accessBits && Arrays.equals(key, that.key);
+        return other instanceof RawKey that && region.equals(that.region) && Arrays.equals(key, that.key);
     }
 
     @Override
-    public int hashCode() { return Objects.hash(base, length, accessBits, Arrays.hashCode(key)); }
+    public int hashCode() { return Objects.hash(region, Arrays.hashCode(key)); }
 
     /** Leaves out the key, which is a secret. */
     @Override
-    public String toString() { return "RawKey[length=" + length + ", access=" + access() + "]"; }
+    public String toString() { return "RawKey[length=" + length() + ", access=" + access() + "]"; }
 }

@@ -13,23 +13,16 @@ import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** Registers memory: checks it before the native call, chooses its key, and meets the provider's mr_mode. */
-final class Registration {
+record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     /** FI_KEY_NOTAVAIL. */
     static final long NO_KEY = -1;
 
     private static final int KEY_TRIES = 8;
     private static final long READING = Access.WRITE.bit() | Access.SEND.bit() | Access.REMOTE_READ.bit();
     private static final SecureRandom RANDOM = new SecureRandom();
-
-    private final Domain domain;
-    private final DomainAttributes limits;
-    private final String provider;
-    private final MemoryRegionAttributes wanted;
-    private final List<MemorySegment> segments;
-    private final long bits;
-    private final Call call;
 
     /** The libfabric call that registers. */
     enum Call {
@@ -40,30 +33,22 @@ final class Registration {
         Call(String operation) { this.operation = operation; }
     }
 
-    private Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
-        this.domain = domain;
-        this.limits = domain.info().domain();
-        this.provider = domain.info().provider();
-        this.wanted = wanted;
-        this.segments = wanted.segments();
-        this.bits = requireRights(wanted.access().toArray(Access[]::new));
-        this.call = call;
-    }
-
     /** Registers; the region may still have to be bound and enabled. */
-    static Handle open(Domain domain, MemoryRegionAttributes wanted, Call call) {
-        Registration registration = new Registration(domain, wanted, call);
-        registration.requireMemory();
-        registration.requireKey();
-        registration.requireFlags();
-        return registration.open();
+    Handle open() {
+        requireRights(wanted.accessBits());
+        requireMemory();
+        requireKey();
+        requireFlags();
+        return register();
     }
 
-    static long requireRights(Access... access) {
-        if (access.length == 0) {
+    static long requireRights(Access... access) { return requireRights(Access.bitsOf(access)); }
+
+    private static long requireRights(long bits) {
+        if (bits == 0) {
             throw new IllegalArgumentException("name what the region may be used for, such as Access.WRITE");
         }
-        return Access.bitsOf(access);
+        return bits;
     }
 
     static void requireLength(long length) {
@@ -79,28 +64,23 @@ final class Registration {
     }
 
     private void requireMemory() {
+        List<MemorySegment> segments = wanted.segments();
         segments.forEach(this::requireMemory);
         if (segments.size() == 1) { return; }
-        if (segments.size() > limits.memoryRegionIovLimit()) {
+        if (segments.size() > limits().memoryRegionIovLimit()) {
             throw new IllegalArgumentException(
-                    "a region of provider " + provider + " has at most " + limits.memoryRegionIovLimit()
+                    "a region of provider " + provider() + " has at most " + limits().memoryRegionIovLimit()
                             + " segments, not " + segments.size() + ": register several regions");
         }
-        if ((bits & Access.REMOTE) != 0) {
-            throw new UnsupportedOperationException("provider " + provider + " gives peers only the first of "
+        if ((wanted.accessBits() & Access.REMOTE) != 0) {
+            throw new UnsupportedOperationException("provider " + provider() + " gives peers only the first of "
                     + segments.size() + " segments, and the memory between them: register a region for each");
         }
-        requireCountable();
-    }
-
-    private void requireCountable() {
-        long left = Long.MAX_VALUE;
-        for (MemorySegment segment : segments) {
-            left -= segment.byteSize();
-            if (left < 0) {
-                throw new IllegalArgumentException("the " + segments.size()
-                        + " segments have more bytes together than can be counted: register several regions");
-            }
+        try {
+            segments.stream().mapToLong(MemorySegment::byteSize).reduce(0, Math::addExact);
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("the " + segments.size()
+                    + " segments have more bytes together than can be counted: register several regions");
         }
     }
 
@@ -112,7 +92,7 @@ final class Registration {
         }
         requireLength(memory.byteSize());
         if (memory.address() == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
-        requireReadable(memory.isReadOnly(), bits);
+        requireReadable(memory.isReadOnly(), wanted.accessBits());
         if (!memory.scope().isAlive()) { throw new IllegalStateException("the arena of this memory is closed"); }
         if (!memory.isAccessibleBy(Thread.currentThread())) {
             throw new WrongThreadException("the memory belongs to another thread's confined arena:"
@@ -124,56 +104,57 @@ final class Registration {
         if (wanted.requestedKey().isEmpty()) { return; }
         if (has(MemoryRegionMode.PROV_KEY)) {
             throw new UnsupportedOperationException(
-                    "provider " + provider + " chooses the keys itself (FI_MR_PROV_KEY): leave out requestedKey");
+                    "provider " + provider() + " chooses the keys itself (FI_MR_PROV_KEY): leave out requestedKey");
         }
-        long size = limits.keySize();
+        long size = limits().keySize();
         if (size < Long.BYTES && wanted.requestedKey().getAsLong() >>> size * Byte.SIZE != 0) {
-            throw new IllegalArgumentException("a key of provider " + provider + " has at most " + size + " bytes");
+            throw new IllegalArgumentException("a key of provider " + provider() + " has at most " + size + " bytes");
         }
     }
 
     private void requireFlags() {
-        if (wanted.isPersistent() && !domain.info().capabilities().contains(Capability.RMA_PMEM)) {
-            throw new UnsupportedOperationException("persistent memory is not offered by the provider " + provider
-                    + ": ask for Capability.RMA_PMEM in FabricHints");
-        }
+        if (wanted.isPersistent()) { requireOffered(Capability.RMA_PMEM, "persistent memory"); }
         if (wanted.counter().isPresent() && wanted.counter().get().domain() != domain) {
             throw new IllegalArgumentException("the counter belongs to another domain");
         }
-        if (wanted.counter().isPresent() && !domain.info().capabilities().contains(Capability.RMA_EVENT)) {
-            throw new UnsupportedOperationException("counting what peers write is not offered by the provider "
-                    + provider + ": ask for Capability.RMA_EVENT in FabricHints");
-        }
+        if (wanted.counter().isPresent()) { requireOffered(Capability.RMA_EVENT, "counting what peers write"); }
         if (wanted.endpoint().isPresent() && wanted.endpoint().get().domain != domain) {
             throw new IllegalArgumentException("the region's endpoint belongs to another domain");
         }
     }
 
-    private boolean has(MemoryRegionMode mode) { return limits.memoryRegionMode().contains(mode); }
+    private void requireOffered(Capability capability, String what) {
+        if (!domain.info().capabilities().contains(capability)) {
+            throw new UnsupportedOperationException(what + " is not offered by the provider " + provider()
+                    + ": ask for Capability." + capability + " in FabricHints");
+        }
+    }
 
-    private Handle open() {
-        long flags = wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0;
-        if (wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT)) { flags |= FabricConstants.FI_RMA_EVENT; }
-        Opened out = null;
-        if (wanted.requestedKey().isPresent()) {
-            long key = wanted.requestedKey().getAsLong();
-            domain.regions.quarantine.freeKey(key);
-            out = register(key, flags);
-            Status.check(out.status(), call.operation, provider);
-            requireSameKey(out.handle(), key);
-            return out.handle();
+    private String provider() { return domain.info().provider(); }
+
+    private DomainAttributes limits() { return domain.info().domain(); }
+
+    private boolean has(MemoryRegionMode mode) { return limits().memoryRegionMode().contains(mode); }
+
+    private Handle register() {
+        OptionalLong requested = wanted.requestedKey();
+        requested.ifPresent(domain.regions.quarantine::freeKey);
+        Opened out = register(requested.orElseGet(this::randomKey));
+        boolean isRandom = requested.isEmpty(); // a random key may be in use
+        for (int tried = 1; isRandom && out.status() == -Errno.ENOKEY && tried < KEY_TRIES; tried++) {
+            out = register(randomKey());
         }
-        for (int tried = 0; tried < KEY_TRIES; tried++) {
-            out = register(randomKey(), flags);
-            if (out.status() != -Errno.ENOKEY) { // the random key is in use
-                break;
-            }
-        }
-        Status.check(out.status(), call.operation, provider);
+        Status.check(out.status(), call.operation, provider());
+        if (!isRandom) { requireSameKey(out.handle(), requested.getAsLong()); }
         return out.handle();
     }
 
-    private Opened register(long key, long flags) {
+    private Opened register(long key) {
+        boolean isCounted = wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT);
+        long flags = (wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0)
+                | (isCounted ? FabricConstants.FI_RMA_EVENT : 0);
+        List<MemorySegment> segments = wanted.segments();
+        long bits = wanted.accessBits();
         return switch (call) {
             case ONE -> MrOps.fi_mr_reg(domain.handle(), segments.getFirst(), bits, key, flags);
             case VECTOR -> MrOps.fi_mr_regv(domain.handle(), segments, bits, key, flags);
@@ -184,13 +165,13 @@ final class Registration {
     private void requireSameKey(Handle handle, long key) {
         if (!has(MemoryRegionMode.RAW) && MrOps.fi_mr_key(handle) != key) {
             FidOps.fi_close(handle);
-            throw Status.exception(-Errno.EKEYREJECTED, call.operation, provider);
+            throw Status.exception(-Errno.EKEYREJECTED, call.operation, provider());
         }
     }
 
     /** Random, since a key grants access; ignored where the provider chooses the key. */
     private long randomKey() {
         long key = RANDOM.nextLong();
-        return limits.keySize() >= Long.BYTES ? key >>> 1 : key & (1L << limits.keySize() * Byte.SIZE) - 1;
+        return limits().keySize() >= Long.BYTES ? key >>> 1 : key & (1L << limits().keySize() * Byte.SIZE) - 1;
     }
 }

@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 import java.util.zip.CRC32C;
 
@@ -25,9 +24,8 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
 
     static final int MAGIC = 0x4f464952; // OFIR
     static final short RAW_FORMAT = 2;
-    static final int ACCESS_SHIFT = 8;
+    private static final int ACCESS_SHIFT = 8;
     private static final short FORMAT = 1;
-    private static final int CHECKED_LENGTH = ENCODED_LENGTH - Integer.BYTES;
 
     /** Checks that the length is not negative, and that all flags are access flags. */
     public RemoteRegion {
@@ -44,12 +42,18 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
 
     /** {@return the region as {@value #ENCODED_LENGTH} bytes} */
     public byte[] encode() {
-        ByteBuffer buffer = ByteBuffer.allocate(ENCODED_LENGTH);
-        buffer.putInt(MAGIC).putShort(FORMAT).putShort((short) (accessBits >>> ACCESS_SHIFT)).putLong(base)
-                .putLong(length).putLong(key).putInt(0);
-        buffer.putInt(checksum(buffer.array()));
-        return buffer.array();
+        return sealed(begun(ENCODED_LENGTH, FORMAT).putLong(key).putInt(0));
     }
+
+    /** A buffer of that many bytes, with what both formats begin with. */
+    ByteBuffer begun(int bytes, short format) {
+        return ByteBuffer.allocate(bytes).putInt(MAGIC).putShort(format).putShort((short) (accessBits >>> ACCESS_SHIFT))
+                .putLong(base).putLong(length);
+    }
+
+    static byte[] sealed(ByteBuffer buffer) { return buffer.putInt(checksum(buffer.array())).array(); }
+
+    static long accessIn(ByteBuffer buffer) { return (buffer.getShort() & 0xffffL) << ACCESS_SHIFT; }
 
     /**
      * {@return the region that {@link #encode} encoded}
@@ -57,7 +61,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
      * @throws IllegalArgumentException if the bytes are damaged, or come from another version
      */
     public static RemoteRegion decode(byte[] bytes) {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
         if (bytes.length > Long.BYTES && buffer.getInt(0) == MAGIC && buffer.getShort(Integer.BYTES) == RAW_FORMAT) {
             throw new IllegalArgumentException(
                     "the region has a raw key: RawKey.decode reads it, Domain.mapRawKey maps it");
@@ -72,7 +76,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
             throw new IllegalArgumentException("the region is encoded in format " + format + "; this release reads "
                     + FORMAT + ": run the same release on both sides");
         }
-        long access = (buffer.getShort() & 0xffffL) << ACCESS_SHIFT;
+        long access = accessIn(buffer);
         RemoteRegion region = new RemoteRegion(buffer.getLong(), buffer.getLong(), buffer.getLong(), access);
         if (buffer.getInt() != 0 || buffer.getInt() != checksum(bytes)) {
             throw new IllegalArgumentException("the encoded region is damaged: its checksum does not match");
@@ -80,9 +84,10 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
         return region;
     }
 
-    private static int checksum(byte[] bytes) {
+    /** Of all but the last four bytes. */
+    static int checksum(byte[] bytes) {
         CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, CHECKED_LENGTH);
+        crc.update(bytes, 0, bytes.length - Integer.BYTES);
         return (int) crc.getValue();
     }
 

@@ -6,7 +6,9 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaOps;
+import io.ofi4j.internal.quirks.Fact;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -39,33 +41,32 @@ public final class Rma {
     private final PostOutcome slots;
     private final ContextSlab contexts;
     private final ThreadGuard guard;
-    /** From the guard. */
     private final Thread unlocked;
-    /** The endpoint's number, for operations without flags of their own. */
+    /** For operations without flags of their own, as is the number of the endpoint. */
+    private final long defaultFlags;
     private final long number;
     private final boolean emptyReadsHang;
-    private final RmaPosting posting;
 
-    Rma(Endpoint endpoint, RmaOps ops) {
+    Rma(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.ops = ops;
+        this.ops = new RmaOps(endpoint.handle, endpoint.quirks.has(Fact.CRITICAL_POSTS));
         this.checks = new TransferChecks(endpoint);
-        this.slots = new PostOutcome(endpoint, checks);
+        this.slots = new PostOutcome(endpoint);
         this.contexts = endpoint.transmitQueue().contexts;
         this.guard = endpoint.transmitQueue().guard;
         this.unlocked = guard.unlocked();
-        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.emptyReadsHang = slots.emptyReadsHang();
-        this.posting = new RmaPosting(endpoint, ops, checks, slots);
+        this.defaultFlags = endpoint.info().transmit().operationFlags();
+        this.number = slots.numberFor(defaultFlags);
+        this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
     /** {@return the largest number of bytes of one operation} */
     public long maximumMessageSize() {
-        return checks.maximumMessageSize();
+        return checks.maximumMessageSize;
     }
 
     /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize(); }
+    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts writing to a peer's memory if there is room; fi_write.
@@ -86,7 +87,7 @@ public final class Rma {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(); }
+            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
@@ -96,29 +97,20 @@ public final class Rma {
         }
     }
 
-    /** As {@link #tryWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryWrite}, but waits for room. */
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry retry = new PostRetry(endpoint, "fi_write");
-            while (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-                retry.progress();
-            }
-            retry.accepted();
+            PostRetry.until(endpoint, "fi_write",
+                    () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
     /**
-     * Starts reading from a peer's memory if there is room; fi_read.
+     * Starts reading from a peer's memory if there is room; fi_read. As {@link #tryWrite}, in the other direction.
      *
      * @param local the target; needs {@link Access#READ}
-     * @param offset the start of the target in the local region
-     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
-     * @param peer the owner of the source
      * @param remote the source; needs {@link Access#REMOTE_READ}
-     * @param remoteOffset the start of the source in the remote region
-     * @param token comes back with the completion
-     * @return whether the read was accepted
      */
     public boolean tryRead(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
@@ -135,15 +127,12 @@ public final class Rma {
         }
     }
 
-    /** As {@link #tryRead}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryRead}, but waits for room. */
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry retry = new PostRetry(endpoint, "fi_read");
-            while (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-                retry.progress();
-            }
-            retry.accepted();
+            PostRetry.until(endpoint, "fi_read",
+                    () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -159,21 +148,18 @@ public final class Rma {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
-            return status == 0 || checks.isRefused(status, "fi_inject_write");
+            return status == 0 || slots.isRefused(status, "fi_inject_write");
         } finally {
             ThreadGuard.exit(guard, entered);
         }
     }
 
-    /** As {@link #tryInjectWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryInjectWrite}, but waits for room. */
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry retry = new PostRetry(endpoint, "fi_inject_write");
-            while (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-                retry.progress();
-            }
-            retry.accepted();
+            PostRetry.until(endpoint, "fi_inject_write",
+                    () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
         }
     }
 
@@ -189,7 +175,7 @@ public final class Rma {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(); }
+            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
@@ -199,15 +185,12 @@ public final class Rma {
         }
     }
 
-    /** As {@link #tryWriteData}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryWriteData}, but waits for room. */
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry retry = new PostRetry(endpoint, "fi_writedata");
-            while (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-                retry.progress();
-            }
-            retry.accepted();
+            PostRetry.until(endpoint, "fi_writedata",
+                    () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
         }
     }
 
@@ -224,21 +207,18 @@ public final class Rma {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
-            return status == 0 || checks.isRefused(status, "fi_inject_writedata");
+            return status == 0 || slots.isRefused(status, "fi_inject_writedata");
         } finally {
             ThreadGuard.exit(guard, entered);
         }
     }
 
-    /** As {@link #tryInjectWriteData}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryInjectWriteData}, but waits for room. */
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry retry = new PostRetry(endpoint, "fi_inject_writedata");
-            while (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-                retry.progress();
-            }
-            retry.accepted();
+            PostRetry.until(endpoint, "fi_inject_writedata",
+                    () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
     }
 
@@ -248,7 +228,45 @@ public final class Rma {
      */
     public RmaMessage message() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new RmaMessage(posting, checks, limits.iovLimit(), limits.rmaIovLimit());
+        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
+    }
+
+    /** Posts a checked message through this call if there is room. */
+    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            checks.requireOpen(message);
+            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
+            if (message.localLength == 0) {
+                if (call.isRead && emptyReadsHang) { return slots.readsNothing(as, token); }
+                if (!call.isRead) { slots.requireEmptyWriteCompletes(call.hasFlags ? message.flags : defaultFlags); }
+            }
+            long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
+            if (context == ContextSlab.NONE) { return false; }
+            if (message.localCount > 1) {
+                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
+            }
+            return end(context, submit(message, call, context), call.operation);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
+            case READ_VECTOR -> ops.fi_readv(message.struct, context);
+        };
+    }
+
+    /** As {@link #tryPost}, but waits until there is room. */
+    void post(RmaMessage message, RmaMessage.Call call, long token) {
+        if (!tryPost(message, call, token)) {
+            PostRetry.until(endpoint, call.operation, () -> tryPost(message, call, token));
+        }
     }
 
     private boolean end(long context, long status, String operation) {

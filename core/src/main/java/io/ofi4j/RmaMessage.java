@@ -9,14 +9,15 @@ import java.util.Objects;
 /**
  * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed one by one
  * and posted again; {@code struct fi_msg_rma}, fi_rma(3). Made by {@link Rma#message}, for one endpoint. Offsets and lengths are in
- * bytes. Changes allocate nothing. Not for concurrent use. Setters return this message.
+ * bytes. Changes allocate nothing. Only the thread that made it may change and post it; others get WrongThreadException. Setters
+ * return this message. Methods without {@code try} wait for room as those of {@link Rma} do.
  *
  * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
  * belongs to another domain, a peer to another vector, or the data is too long. Posting methods throw IllegalArgumentException if a
  * region lacks the right, there are too many bytes ({@link Rma#maximumMessageSize}, or {@link Rma#injectSize} with
  * {@link OperationFlag#INJECT}), or the flags do not suit the call; IllegalStateException if the peer or segments are missing, the
- * local and remote numbers of bytes differ, the endpoint or a region is closed, or the peer was removed; WrongThreadException where
- * the threading model gives the endpoint to another thread; FabricException if the provider reports an error.
+ * local and remote numbers of bytes differ, the endpoint or a region is closed, or the peer was removed; WrongThreadException
+ * also where the threading model gives the endpoint to another thread; FabricException if the provider reports an error.
  */
 public final class RmaMessage {
     final RmaMessageStruct struct;
@@ -32,8 +33,10 @@ public final class RmaMessage {
     long flags;
     Peer peer;
 
+    /** Who made it: another thread could change it under a post. */
+    private final Thread owner = Thread.currentThread();
     private final long[] rightsOfRemotes;
-    private final RmaPosting posting;
+    private final Rma rma;
     private final TransferChecks checks;
     private final int localLimit;
     private final int remoteLimit;
@@ -56,8 +59,8 @@ public final class RmaMessage {
         }
     }
 
-    RmaMessage(RmaPosting posting, TransferChecks checks, long iovLimit, long rmaIovLimit) {
-        this.posting = posting;
+    RmaMessage(Rma rma, TransferChecks checks, long iovLimit, long rmaIovLimit) {
+        this.rma = rma;
         this.checks = checks;
         this.localLimit = (int) Math.min(iovLimit, ContextSlab.FURTHER + 1);
         this.remoteLimit = (int) Math.min(rmaIovLimit, Integer.MAX_VALUE);
@@ -76,6 +79,7 @@ public final class RmaMessage {
 
     /** Removes every segment, local and remote; flags, data and peer stay. */
     public RmaMessage clear() {
+        requireOwner();
         localCount = 0;
         remoteCount = 0;
         localLength = 0;
@@ -91,11 +95,9 @@ public final class RmaMessage {
      * @throws IllegalArgumentException if there are {@link #localLimit} already
      */
     public RmaMessage local(MemoryRegion region, long offset, long length) {
+        requireOwner();
         requireInside(region, offset, length);
-        if (localCount == localLimit) {
-            throw new IllegalArgumentException("provider " + checks.provider() + " takes at most " + localLimit
-                    + " local segments per operation: post several operations");
-        }
+        requireRoom(localCount, localLimit, "local");
         checks.requireDomain(region);
         put(localCount++, region, offset, length);
         localLength = sum(localLength, length);
@@ -113,6 +115,7 @@ public final class RmaMessage {
      * @param length the number of bytes
      */
     public RmaMessage replaceLocal(int index, MemoryRegion region, long offset, long length) {
+        requireOwner();
         requireInside(region, offset, length);
         Objects.checkIndex(index, localCount);
         checks.requireDomain(region);
@@ -125,6 +128,13 @@ public final class RmaMessage {
         }
         struct.localCount(localCount, localLength);
         return this;
+    }
+
+    private void requireRoom(int count, int limit, String where) {
+        if (count == limit) {
+            throw new IllegalArgumentException("provider " + checks.provider + " takes at most " + limit + " " + where
+                    + " segments per operation: post several operations");
+        }
     }
 
     private static void requireInside(MemoryRegion region, long offset, long length) {
@@ -147,11 +157,9 @@ public final class RmaMessage {
      * @throws IllegalArgumentException if there are {@link #remoteLimit} already
      */
     public RmaMessage remote(RemoteRegion region, long offset, long length) {
+        requireOwner();
         requireInside(region, offset, length);
-        if (remoteCount == remoteLimit) {
-            throw new IllegalArgumentException("provider " + checks.provider() + " takes at most " + remoteLimit
-                    + " remote segments per operation: post several operations");
-        }
+        requireRoom(remoteCount, remoteLimit, "remote");
         put(remoteCount++, region, offset, length);
         remoteLength = sum(remoteLength, length);
         remoteRights &= region.accessBits();
@@ -161,6 +169,7 @@ public final class RmaMessage {
 
     /** Replaces one remote segment, as {@link #replaceLocal} does a local one. */
     public RmaMessage replaceRemote(int index, RemoteRegion region, long offset, long length) {
+        requireOwner();
         requireInside(region, offset, length);
         Objects.checkIndex(index, remoteCount);
         put(index, region, offset, length);
@@ -186,6 +195,7 @@ public final class RmaMessage {
 
     /** Sets the peer whose memory it is for, one of the endpoint's vector. */
     public RmaMessage peer(Peer whose) {
+        requireOwner();
         checks.requireVector(whose);
         peer = whose;
         struct.peer(whose.fabricAddress);
@@ -198,6 +208,7 @@ public final class RmaMessage {
      * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, or the provider carries no data
      */
     public RmaMessage flags(OperationFlag... how) {
+        requireOwner();
         long wanted = 0;
         for (OperationFlag flag : how) {
             checks.requireOffered(flag);
@@ -214,6 +225,7 @@ public final class RmaMessage {
      * @throws UnsupportedOperationException if the provider carries no data
      */
     public RmaMessage data(long data) {
+        requireOwner();
         checks.requireData(data);
         struct.data(data);
         return this;
@@ -227,16 +239,10 @@ public final class RmaMessage {
      * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE}, which shm of libfabric
      *         1.x never completes
      */
-    public boolean tryWrite(long token) {
-        requireWritable();
-        return posting.tryPost(this, Call.WRITE, token);
-    }
+    public boolean tryWrite(long token) { return tryPost(Call.WRITE, token); }
 
-    /** As {@link #tryWrite}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
-    public void write(long token) {
-        requireWritable();
-        posting.post(this, Call.WRITE, token);
-    }
+    /** As {@link #tryWrite}, but waits for room. */
+    public void write(long token) { post(Call.WRITE, token); }
 
     /**
      * Starts reading the remote segments into the local ones if there is room; fi_readmsg.
@@ -245,43 +251,29 @@ public final class RmaMessage {
      * @return whether it was accepted
      * @throws UnsupportedOperationException if Soft-iWARP would fill only the first of several local segments
      */
-    public boolean tryRead(long token) {
-        requireReadable();
-        return posting.tryPost(this, Call.READ, token);
-    }
+    public boolean tryRead(long token) { return tryPost(Call.READ, token); }
 
-    /** As {@link #tryRead}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
-    public void read(long token) {
-        requireReadable();
-        posting.post(this, Call.READ, token);
-    }
+    /** As {@link #tryRead}, but waits for room. */
+    public void read(long token) { post(Call.READ, token); }
 
     /** As {@link #tryWrite}, but to one remote segment and without flags; fi_writev. */
     public boolean tryWriteVector(long token) {
-        requireWritable();
-        requirePlain();
-        return posting.tryPost(this, Call.WRITE_VECTOR, token);
+        return tryPost(Call.WRITE_VECTOR, token);
     }
 
-    /** As {@link #tryWriteVector}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryWriteVector}, but waits for room. */
     public void writeVector(long token) {
-        requireWritable();
-        requirePlain();
-        posting.post(this, Call.WRITE_VECTOR, token);
+        post(Call.WRITE_VECTOR, token);
     }
 
     /** As {@link #tryRead}, but from one remote segment and without flags; fi_readv. */
     public boolean tryReadVector(long token) {
-        requireReadable();
-        requirePlain();
-        return posting.tryPost(this, Call.READ_VECTOR, token);
+        return tryPost(Call.READ_VECTOR, token);
     }
 
-    /** As {@link #tryReadVector}, but waits until there is room, for {@link Endpoint#postTimeout()} at most. */
+    /** As {@link #tryReadVector}, but waits for room. */
     public void readVector(long token) {
-        requireReadable();
-        requirePlain();
-        posting.post(this, Call.READ_VECTOR, token);
+        post(Call.READ_VECTOR, token);
     }
 
     /** Saturates: a sum that wrapped around could equal the number of bytes of the other side. */
@@ -289,20 +281,42 @@ public final class RmaMessage {
         return length > Long.MAX_VALUE - more ? Long.MAX_VALUE : length + more;
     }
 
-    private void requireWritable() { checks.require(this, Access.WRITE.bit(), Access.REMOTE_WRITE.bit()); }
+    private boolean tryPost(Call call, long token) {
+        requireSuits(call);
+        return rma.tryPost(this, call, token);
+    }
+
+    private void post(Call call, long token) {
+        requireSuits(call);
+        rma.post(this, call, token);
+    }
+
+    private void requireOwner() { if (owner != Thread.currentThread()) { throw notOwner(); } }
+
+    private WrongThreadException notOwner() {
+        return new WrongThreadException("this message was made by thread '" + owner.getName()
+                + "', which alone may change and post it: let thread '" + Thread.currentThread().getName()
+                + "' make one of its own with Rma.message()");
+    }
+
+    private void requireSuits(Call call) {
+        requireOwner();
+        if (call.isRead) {
+            requireReadable();
+        } else {
+            checks.require(this, Access.WRITE.bit(), Access.REMOTE_WRITE.bit());
+        }
+        if (!call.hasFlags && (flags != 0 || remoteCount != 1)) {
+            throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
+                    + remoteCount + ": use write or read");
+        }
+    }
 
     private void requireReadable() {
         checks.require(this, Access.READ.bit(), Access.REMOTE_READ.bit());
         checks.requireFillable(this);
         if ((flags & (OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit())) != 0) {
             throw new IllegalArgumentException("a read takes neither REMOTE_CQ_DATA nor INJECT");
-        }
-    }
-
-    private void requirePlain() {
-        if (flags != 0 || remoteCount != 1) {
-            throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
-                    + remoteCount + ": use write or read");
         }
     }
 }

@@ -3,18 +3,16 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Status;
 
 /** Checks a transfer before native code is reached, and makes the exceptions. */
 final class TransferChecks {
+    final String provider;
+    final long maximumMessageSize;
+    final long injectSize;
+
     private final Endpoint endpoint;
     private final Domain domain;
-    private final AddressVector vector;
-    private final String provider;
-    private final long maximumMessageSize;
-    private final long injectSize;
     private final long completionDataSize;
     private final boolean fillsOneSegment;
 
@@ -22,19 +20,12 @@ final class TransferChecks {
         FabricInfo info = endpoint.info();
         this.endpoint = endpoint;
         this.domain = endpoint.domain;
-        this.vector = endpoint.vector();
         this.provider = info.provider();
         this.maximumMessageSize = info.endpoint().maximumMessageSize();
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
         this.fillsOneSegment = domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT);
     }
-
-    String provider() { return provider; }
-
-    long maximumMessageSize() { return maximumMessageSize; }
-
-    long injectSize() { return injectSize; }
 
     /**
      * Called inside the guard, since other threads may close and remove. One comparison checks that the peer is there and in the
@@ -62,19 +53,16 @@ final class TransferChecks {
     }
 
     void requireOffered(OperationFlag flag) {
-        Capability needed = neededFor(flag);
+        Capability needed = switch (flag) {
+            case FENCE -> Capability.FENCE;
+            case COMMIT_COMPLETE -> Capability.RMA_PMEM;
+            default -> null;
+        };
         if (needed != null && (endpoint.info().capabilityBits() & needed.bit()) == 0) {
             throw new UnsupportedOperationException(flag + " needs Capability." + needed + ", which " + endpoint
                     + " lacks: ask for it in FabricHints, or for another provider");
         }
         if (flag == OperationFlag.REMOTE_CQ_DATA) { requireData(0); }
-    }
-
-    /** Null for flags that every endpoint supports. */
-    private static Capability neededFor(OperationFlag flag) {
-        return flag == OperationFlag.FENCE
-                ? Capability.FENCE
-                : flag == OperationFlag.COMMIT_COMPLETE ? Capability.RMA_PMEM : null;
     }
 
     void requireDomain(MemoryRegion local) {
@@ -84,6 +72,7 @@ final class TransferChecks {
     }
 
     void requireVector(Peer peer) {
+        AddressVector vector = endpoint.vector();
         if (peer.vector != vector) {
             throw new IllegalArgumentException(peer + " is not "
                     + (vector.isOfConnection() ? "the peer" : "in the address vector") + " of " + endpoint);
@@ -125,15 +114,6 @@ final class TransferChecks {
         }
     }
 
-    /** False if there is no room; any other status is thrown. */
-    boolean isRefused(long status, String operation) {
-        if (status == -Errno.EAGAIN) {
-            endpoint.timesFull++;
-            return false;
-        }
-        throw Status.exception(status, operation, provider);
-    }
-
     private static IllegalStateException incomplete(RmaMessage message) {
         if (message.peer == null) {
             return new IllegalStateException("the message has no peer: set one with peer(...)");
@@ -146,7 +126,7 @@ final class TransferChecks {
     private RuntimeException closed(MemoryRegion local, Peer peer) {
         if (endpoint.closed) { return endpoint.closed(); }
         if (peer.removed) {
-            return vector.isOfConnection()
+            return endpoint.vector().isOfConnection()
                     ? endpoint.connection().notConnected()
                     : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
         }

@@ -3,9 +3,12 @@ package io.ofi4j;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.internal.engine.Deadlines;
-import io.ofi4j.internal.engine.DescriptorWait;
+import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -17,27 +20,16 @@ import java.util.function.BooleanSupplier;
  */
 public enum Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
-    SPIN {
-        @Override
-        void pause(int asked) { Thread.onSpinWait(); }
-    },
+    SPIN,
     /** Polls many times at once, then yields the processor between polls. */
-    YIELD {
-        @Override
-        void pause(int asked) {
-            if (asked < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                Thread.yield();
-            }
-        }
-    };
+    YIELD;
 
     private static final int SPINS = 1000;
     /** Reading the clock costs more than a poll. */
     private static final int TURNS_PER_CLOCK = 64;
-
-    abstract void pause(int asked);
+    private static final int SLICE_MILLIS = 100;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final long VIRTUAL_PARK_NANOS = 200_000;
 
     /**
      * As {@link #tryUntil}, but throws if the condition does not become true in time.
@@ -61,7 +53,22 @@ public enum Waiting {
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
      */
     public static boolean block(Duration deadline, Waitable... objects) {
-        return new DescriptorWait(objects).until(deadline);
+        Waitable[] all = objects.clone();
+        int[] descriptors = Arrays.stream(all).mapToInt(Waitable::waitDescriptor).toArray();
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        while (Arrays.stream(all).allMatch(Waitable::tryWait)) {
+            long left = limit - (System.nanoTime() - start);
+            if (left <= 0) { return false; }
+            Interrupts.check("poll");
+            if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
+                LockSupport.parkNanos(Math.min(left, VIRTUAL_PARK_NANOS));
+            } else if (Descriptors.poll((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), SLICE_MILLIS),
+                    descriptors) > 0) {
+                return true;
+            }
+        }
+        return true;
     }
 
     /**
@@ -82,6 +89,14 @@ public enum Waiting {
                 recording = recording == null ? RECORDER.waiting() : recording;
             }
             pause(asked);
+        }
+    }
+
+    void pause(int asked) {
+        if (this == SPIN || asked < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
         }
     }
 

@@ -3,7 +3,10 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -177,6 +180,24 @@ class CompletionQueueTest {
 
             assertThat(back.stream().sorted().toList())
                     .isEqualTo(LongStream.range(0, (long) threads * each).boxed().toList());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void whoNeverPollsIsToldThatTheQueueIsFull(String provider) {
+        CompletionQueueAttributes small = CompletionQueueAttributes.defaults().size(64);
+        try (Pair pair = new Pair(TestProviders.hints(provider), small);
+                MemoryRegion region = pair.domain.allocate(16, Access.values())) {
+            pair.endpoint.postTimeout(Duration.ofMillis(300));
+
+            assertThatThrownBy(() -> {
+                for (int token = 0; token < 200; token++) {
+                    pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, token);
+                }
+            }).isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("keeps " + pair.queue.size() + " completions")
+                    .hasMessageContaining("poll it");
         }
     }
 }

@@ -61,13 +61,13 @@ class DocumentedErrorsTest {
             begin = end;
         }
         int last = at;
-        while (!lines.get(last).equals("    }") && !lines.get(last).endsWith(";")
-                || lines.get(last).startsWith("        ")) {
+        while (lines.get(last).startsWith("        ") || !lines.get(last).matches(".*[;}]")) {
             last++;
         }
+        String text = String.join("\n", lines.subList(at, last + 1));
         String name = line.substring(0, line.indexOf('(')).replaceFirst(".* ", "");
         return new Method(file.getFileName() + ":" + (at + 1) + " " + name, line.startsWith("    public "), name,
-                ofClass + String.join("\n", lines.subList(begin, end)), String.join("\n", lines.subList(at + 1, last)));
+                ofClass + String.join("\n", lines.subList(begin, end)), text.substring(text.indexOf('{') + 1));
     }
 
     /** Public classes' methods that look, at once or in a private method, whose thread this is. */

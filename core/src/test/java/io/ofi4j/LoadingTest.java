@@ -25,6 +25,13 @@ class LoadingTest {
     }
 
     @Test
+    void anotherLibraryIsSaidToBeNone() {
+        Forked.Result result = Forked.run(Loads.class, "-Dio.ofi4j.library=libc.so.6");
+
+        assertThat(result.output()).contains("LibfabricNotFoundException", "no libfabric", "io.ofi4j.library");
+    }
+
+    @Test
     void theVariablesGivenAtLoadingReachTheLibrary() {
         Forked.Result result = Forked.run(Loads.class, "FI_PROVIDER", "shm");
 

@@ -13,8 +13,6 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
-import io.ofi4j.internal.ffi.DomainOps;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.internal.ffi.Handle;
 import java.lang.foreign.Arena;

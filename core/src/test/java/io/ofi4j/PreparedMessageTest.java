@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Pair;
@@ -103,6 +104,20 @@ class PreparedMessageTest {
             prepared.message.peer(pair.far);
             prepared.write(3);
             prepared.awaitData(7);
+        }
+    }
+
+    @Test
+    void byTheThreadThatMadeItAlone() throws InterruptedException {
+        try (Pair pair = new Pair("shm"); Prepared prepared = new Prepared(pair)) {
+            List<Throwable> thrown = new ArrayList<>();
+            for (Runnable use : List.<Runnable>of(prepared.message::clear, () -> prepared.message.data(1),
+                    () -> prepared.message.tryWrite(1))) {
+                Thread.ofPlatform().start(() -> thrown.add(catchThrowable(use::run))).join();
+            }
+
+            assertThat(thrown).hasSize(3).allSatisfy(each -> assertThat(each).isInstanceOf(WrongThreadException.class)
+                    .hasMessageContaining("Rma.message()"));
         }
     }
 

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;
 import io.ofi4j.support.TestSeed;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -152,6 +154,35 @@ class ValuesTest {
             byte[] cut = Arrays.copyOf(encoded, length);
             assertThatIllegalArgumentException().as("length %d", length).isThrownBy(() -> EndpointAddress.decode(cut));
         }
+    }
+
+    @Test
+    void addressesAreReadableWhereTheirFormatIsKnown() {
+        assertThat(EndpointAddress.of(new InetSocketAddress("127.0.0.1", 47_471))).hasToString("127.0.0.1:47471");
+        assertThat(EndpointAddress.of(new InetSocketAddress("::1", 80))).hasToString("[0:0:0:0:0:0:0:1]:80");
+        assertThat(EndpointAddress.ofName("server")).hasToString("fi_shm://server");
+        assertThat(EndpointAddress.of(new byte[16])).hasToString("0".repeat(32));
+        assertThat(EndpointAddress.of(new byte[]{2, 0, 1})).hasToString("020001");
+    }
+
+    @Test
+    void errorsAndEventsPrintNoArrays() {
+        CompletionError error = new CompletionError(7, 0, 0, 0, 0, 0, 0, 5, 3, "gone", new byte[3], "shm");
+        EventError event = new EventError(Optional.empty(), 0, 0, 111, 0, "", new byte[2], "tcp");
+
+        assertThat(error)
+                .hasToString("operation with token 7 failed on provider shm: Input/output error (errno 5) (gone)");
+        assertThat(error.toException()).hasMessage(error + ".");
+        assertThat(event).hasToString("EventError on provider tcp: Connection refused (errno 111), 2 bytes of data");
+        assertThat(new Event.Unknown(9, new byte[]{1, 2})).hasToString("Unknown[code 9, 0102]");
+    }
+
+    @Test
+    void anErrorOfNobodysOperationSaysSo() {
+        CompletionError error = new CompletionError(CompletionHandler.NO_TOKEN, 0, 0, 0, 0, 0, 0, 5, 0, "", new byte[0],
+                "sockets");
+
+        assertThat(error.toException()).hasMessageContaining("an operation of a peer").hasMessageContaining("sockets");
     }
 
     @Test

@@ -2,7 +2,6 @@ package io.ofi4j.info;
 
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * How an address vector is opened; {@code struct fi_av_attr}, fi_av(3). Immutable: each method returns a changed copy, and
@@ -12,7 +11,7 @@ import java.util.function.Consumer;
  * AddressVectorAttributes.defaults().type(AddressVectorType.TABLE).count(1024)
  * }</pre>
  */
-public final class AddressVectorAttributes implements Cloneable {
+public final class AddressVectorAttributes extends Changeable<AddressVectorAttributes> {
     /** The largest number that any provider supports. */
     private static final int MAXIMUM_CONTEXT_BITS = 16;
     private static final long MAXIMUM_COUNT = 1 << 24;
@@ -114,15 +113,5 @@ public final class AddressVectorAttributes implements Cloneable {
     /** {@return whether it only looks up what another process inserted} */
     public boolean isReadOnly() {
         return readOnly;
-    }
-
-    private AddressVectorAttributes with(Consumer<AddressVectorAttributes> change) {
-        try {
-            AddressVectorAttributes copy = (AddressVectorAttributes) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError(e);
-        }
     }
 }

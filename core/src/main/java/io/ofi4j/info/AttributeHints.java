@@ -1,18 +1,16 @@
 package io.ofi4j.info;
 
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * What a provider must offer in the attributes of its domain and endpoints, in addition to {@link FabricHints}: limits and
  * ordering guarantees; fi_getinfo(3). Immutable: each method returns a changed copy. Sizes are 0 (the provider's preference) or
  * more; a negative one throws IllegalArgumentException.
  */
-public final class AttributeHints implements Cloneable {
+public final class AttributeHints extends Changeable<AttributeHints> {
     private AddressVectorType addressVectorType = AddressVectorType.UNSPECIFIED;
     private ResourceManagement resourceManagement = ResourceManagement.UNSPECIFIED;
     private TrafficClass trafficClass = TrafficClass.UNSPECIFIED;
@@ -44,16 +42,12 @@ public final class AttributeHints implements Cloneable {
 
     /** {@return a copy that asks for exactly these orders of operations to one peer} */
     public AttributeHints messageOrder(MessageOrder... orders) {
-        Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
-        set.addAll(List.of(orders));
-        return with(copy -> copy.messageOrder = set);
+        return with(copy -> copy.messageOrder = Constants.that(MessageOrder.class, List.of(orders)::contains));
     }
 
     /** {@return a copy that asks for exactly these orders of completions} */
     public AttributeHints completionOrder(CompletionOrder... orders) {
-        Set<CompletionOrder> set = EnumSet.noneOf(CompletionOrder.class);
-        set.addAll(List.of(orders));
-        return with(copy -> copy.completionOrder = set);
+        return with(copy -> copy.completionOrder = Constants.that(CompletionOrder.class, List.of(orders)::contains));
     }
 
     /** {@return a copy whose endpoints must take at least this many operations in flight} */
@@ -90,13 +84,11 @@ public final class AttributeHints implements Cloneable {
     public TrafficClass trafficClass() { return trafficClass; }
 
     /** {@return the requested orders of operations} */
-    public Set<MessageOrder> messageOrder() {
-        return Set.copyOf(messageOrder);
-    }
+    public Set<MessageOrder> messageOrder() { return messageOrder; }
 
     /** {@return the requested orders of completions} */
     public Set<CompletionOrder> completionOrder() {
-        return Set.copyOf(completionOrder);
+        return completionOrder;
     }
 
     /** {@return the requested number of operations in flight, 0 for the provider's preference} */
@@ -114,8 +106,6 @@ public final class AttributeHints implements Cloneable {
         return injectSize;
     }
 
-    boolean isEmpty() { return toString().isEmpty(); }
-
     /** {@return the requests, as text; empty if there are none} */
     @Override
     public String toString() {
@@ -132,14 +122,4 @@ public final class AttributeHints implements Cloneable {
     }
 
     static void add(List<String> parts, boolean isAskedFor, String part) { if (isAskedFor) { parts.add(part); } }
-
-    private AttributeHints with(Consumer<AttributeHints> change) {
-        try {
-            AttributeHints copy = (AttributeHints) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError(e);
-        }
-    }
 }

@@ -1,8 +1,6 @@
 package io.ofi4j.info;
 
 import io.ofi4j.AddressVector;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.Set;
 
 /** What an endpoint can do; the capability bits of fi_getinfo(3). */
@@ -87,11 +85,7 @@ public enum Capability {
 
     /** {@return the capabilities whose bits are set, for the libfabric that gave them: some bits changed meaning with 2.0} */
     public static Set<Capability> setOf(long bits, Version runtime) {
-        Set<Capability> set = EnumSet.noneOf(Capability.class);
-        for (Capability capability : values()) {
-            if ((bits & capability.bit) != 0 && runtime.major() >= capability.sinceMajor) { set.add(capability); }
-        }
-        return Collections.unmodifiableSet(set);
+        return Constants.that(Capability.class, one -> (bits & one.bit) != 0 && one.isKnownTo(runtime));
     }
 
     /** {@return whether this version of libfabric knows it} */

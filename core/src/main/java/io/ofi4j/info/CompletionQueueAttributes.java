@@ -2,7 +2,6 @@ package io.ofi4j.info;
 
 import java.util.Objects;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 
 /**
  * How a completion queue is opened; {@code struct fi_cq_attr}, fi_cq(3). Immutable: each method returns a changed copy, and
@@ -12,7 +11,7 @@ import java.util.function.Consumer;
  * CompletionQueueAttributes.defaults().size(256).waitObject(WaitObject.FD)
  * }</pre>
  */
-public final class CompletionQueueAttributes implements Cloneable {
+public final class CompletionQueueAttributes extends Changeable<CompletionQueueAttributes> {
     private static final int MAXIMUM_SIZE = 1 << 20;
 
     private int size;
@@ -90,15 +89,5 @@ public final class CompletionQueueAttributes implements Cloneable {
     /** {@return the number of completions that a blocking read waits for} */
     public int waitThreshold() {
         return waitThreshold;
-    }
-
-    private CompletionQueueAttributes with(Consumer<CompletionQueueAttributes> change) {
-        try {
-            CompletionQueueAttributes copy = (CompletionQueueAttributes) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError(e);
-        }
     }
 }

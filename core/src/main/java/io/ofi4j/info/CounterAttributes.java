@@ -2,15 +2,13 @@ package io.ofi4j.info;
 
 /** How a counter is opened; {@code struct fi_cntr_attr}, fi_cntr(3). Immutable: each method returns a changed copy. */
 public final class CounterAttributes {
-    private static final CounterAttributes DEFAULTS = new CounterAttributes(WaitObject.NONE);
-
     private final WaitObject waitObject;
 
     private CounterAttributes(WaitObject waitObject) { this.waitObject = waitObject; }
 
     /** {@return a counter of completions without a wait object} */
     public static CounterAttributes defaults() {
-        return DEFAULTS;
+        return new CounterAttributes(WaitObject.NONE);
     }
 
     /**

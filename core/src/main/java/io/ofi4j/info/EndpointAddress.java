@@ -3,7 +3,9 @@ package io.ofi4j.info;
 import io.ofi4j.AddressVector;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +34,10 @@ public final class EndpointAddress {
     private static final int FI_ADDR_STR = 9;
     private static final int SOCKADDR_IN_LENGTH = 16;
     private static final int SOCKADDR_IN6_LENGTH = 28;
+    private static final int PORT_END = 4;
+    private static final int FLOW_END = 8;
+    private static final int IPV4_LENGTH = 4;
+    private static final int IPV6_LENGTH = 16;
     private static final short AF_INET = 2;
     private static final short AF_INET6 = 10;
     private static final int MAGIC = 0x4f464941; // OFIA
@@ -160,6 +166,29 @@ public final class EndpointAddress {
     @Override
     public int hashCode() { return Arrays.hashCode(bytes); }
 
+    /** {@return host and port, or the name, where the bytes are those of a known format; otherwise the bytes as hexadecimal digits} */
     @Override
-    public String toString() { return HexFormat.of().formatHex(bytes); }
+    public String toString() {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
+        int family = bytes.length < SOCKADDR_IN_LENGTH ? 0 : buffer.getShort();
+        int port = bytes.length < SOCKADDR_IN_LENGTH
+                ? 0
+                : Short.toUnsignedInt(buffer.order(ByteOrder.BIG_ENDIAN).getShort());
+        if (family == AF_INET && bytes.length == SOCKADDR_IN_LENGTH) {
+            return host(PORT_END, IPV4_LENGTH) + ":" + port;
+        }
+        if (family == AF_INET6 && bytes.length == SOCKADDR_IN6_LENGTH) {
+            return "[" + host(FLOW_END, IPV6_LENGTH) + "]:" + port;
+        }
+        String text = new String(bytes, StandardCharsets.ISO_8859_1).replaceFirst("\0+$", "");
+        return text.matches("fi_[a-z]+://[!-~]*") ? text : HexFormat.of().formatHex(bytes);
+    }
+
+    private String host(int from, int length) {
+        try {
+            return InetAddress.getByAddress(Arrays.copyOfRange(bytes, from, from + length)).getHostAddress();
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e); // it has the length of an address
+        }
+    }
 }

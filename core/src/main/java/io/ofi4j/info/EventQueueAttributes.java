@@ -1,8 +1,6 @@
 package io.ofi4j.info;
 
-import java.util.Objects;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 
 /**
  * How an event queue is opened; {@code struct fi_eq_attr}, fi_eq(3). Immutable: each method returns a changed copy.
@@ -11,7 +9,7 @@ import java.util.function.Consumer;
  * EventQueueAttributes.defaults().waitObject(WaitObject.FD).writable()
  * }</pre>
  */
-public final class EventQueueAttributes implements Cloneable {
+public final class EventQueueAttributes extends Changeable<EventQueueAttributes> {
     private int size;
     private WaitObject waitObject = WaitObject.NONE;
     private boolean writable;
@@ -35,7 +33,7 @@ public final class EventQueueAttributes implements Cloneable {
      * @throws UnsupportedOperationException if it is {@code SET}, {@code MUTEX_COND} or {@code POLLFD}
      */
     public EventQueueAttributes waitObject(WaitObject wanted) {
-        return with(copy -> copy.waitObject = Objects.requireNonNull(wanted).requireOffered());
+        return with(copy -> copy.waitObject = wanted.requireOffered());
     }
 
     /** {@return a copy whose queue accepts events from the application; FI_WRITE} */
@@ -53,14 +51,4 @@ public final class EventQueueAttributes implements Cloneable {
 
     /** {@return whether it accepts events from the application} */
     public boolean isWritable() { return writable; }
-
-    private EventQueueAttributes with(Consumer<EventQueueAttributes> change) {
-        try {
-            EventQueueAttributes copy = (EventQueueAttributes) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError(e);
-        }
-    }
 }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * What a provider must offer; the hints of fi_getinfo(3). Immutable: each method returns a changed copy. A name that is empty
@@ -18,7 +17,7 @@ import java.util.function.Consumer;
  * single-threaded program that polls is fastest with {@link ThreadingModel#DOMAIN} (on libfabric 2.x's {@code tcp}:
  * {@link ThreadingModel#COMPLETION}) and {@link ProgressModel#MANUAL}.
  */
-public final class FabricHints implements Cloneable {
+public final class FabricHints extends Changeable<FabricHints> {
     private EndpointType endpointType = EndpointType.UNSPECIFIED;
     private Set<Capability> capabilities = Set.of();
     private Set<OperationFlag> operationFlags = Set.of();
@@ -60,9 +59,7 @@ public final class FabricHints implements Cloneable {
 
     /** {@return a copy that asks for exactly these capabilities} */
     public FabricHints capabilities(Capability... wanted) {
-        Set<Capability> set = EnumSet.noneOf(Capability.class);
-        set.addAll(List.of(wanted));
-        return with(copy -> copy.capabilities = set);
+        return with(copy -> copy.capabilities = Constants.that(Capability.class, List.of(wanted)::contains));
     }
 
     /**
@@ -71,15 +68,13 @@ public final class FabricHints implements Cloneable {
      * satisfy {@link OperationFlag#canBeDefault}, or IllegalArgumentException is thrown.
      */
     public FabricHints operationFlags(OperationFlag... everyOne) {
-        Set<OperationFlag> set = EnumSet.noneOf(OperationFlag.class);
-        set.addAll(List.of(everyOne));
-        for (OperationFlag flag : set) {
+        for (OperationFlag flag : everyOne) {
             if (!flag.canBeDefault()) {
                 throw new IllegalArgumentException(
                         flag + " cannot be a default: set it for single operations, with RmaMessage.flags");
             }
         }
-        return with(copy -> copy.operationFlags = set);
+        return with(copy -> copy.operationFlags = Constants.that(OperationFlag.class, List.of(everyOne)::contains));
     }
 
     /** {@return a copy that asks for this provider, as {@link Libfabric#providers} names it: {@code shm}, {@code tcp;ofi_rxm}} */
@@ -208,7 +203,7 @@ public final class FabricHints implements Cloneable {
         parts.add("threading " + threading);
         AttributeHints.add(parts, controlProgress != ProgressModel.UNSPECIFIED, "control progress " + controlProgress);
         AttributeHints.add(parts, dataProgress != ProgressModel.UNSPECIFIED, "data progress " + dataProgress);
-        AttributeHints.add(parts, !attributes.isEmpty(), attributes.toString());
+        AttributeHints.add(parts, !attributes.toString().isEmpty(), attributes.toString());
         if (node != null || service != null) {
             parts.add((source ? "source " : "destination ") + (node == null ? "" : node)
                     + (service == null ? "" : ":" + service));
@@ -221,15 +216,5 @@ public final class FabricHints implements Cloneable {
             throw new IllegalArgumentException("the " + what + " must be a name, not '" + text + "'");
         }
         return text;
-    }
-
-    private FabricHints with(Consumer<FabricHints> change) {
-        try {
-            FabricHints copy = (FabricHints) clone();
-            change.accept(copy);
-            return copy;
-        } catch (CloneNotSupportedException e) {
-            throw new AssertionError(e);
-        }
     }
 }

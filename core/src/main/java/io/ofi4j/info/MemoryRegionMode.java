@@ -5,8 +5,6 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -54,10 +52,6 @@ public enum MemoryRegionMode {
 
     /** {@return the modes whose bits are set in this mr_mode; unknown bits are left out} */
     public static Set<MemoryRegionMode> setOf(int bits) {
-        Set<MemoryRegionMode> set = EnumSet.noneOf(MemoryRegionMode.class);
-        for (MemoryRegionMode mode : values()) {
-            if ((bits & mode.bit) != 0) { set.add(mode); }
-        }
-        return Collections.unmodifiableSet(set);
+        return Constants.that(MemoryRegionMode.class, mode -> (bits & mode.bit) != 0);
     }
 }

@@ -1,7 +1,5 @@
 package io.ofi4j.info;
 
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -53,10 +51,6 @@ public enum MessageOrder {
 
     /** {@return the orders whose FI_ORDER_* bits are set, as in {@link TransmitAttributes#messageOrder}} */
     public static Set<MessageOrder> setOf(long bits) {
-        Set<MessageOrder> set = EnumSet.noneOf(MessageOrder.class);
-        for (MessageOrder order : values()) {
-            if ((bits & order.bit) != 0) { set.add(order); }
-        }
-        return Collections.unmodifiableSet(set);
+        return Constants.that(MessageOrder.class, order -> (bits & order.bit) != 0);
     }
 }

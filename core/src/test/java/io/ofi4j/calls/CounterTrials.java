@@ -8,7 +8,6 @@ import io.ofi4j.PackagePrivate;
 import io.ofi4j.Counter;
 import io.ofi4j.CounterEvent;
 import io.ofi4j.Endpoint;
-import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.WaitObject;

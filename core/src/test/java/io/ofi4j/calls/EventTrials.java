@@ -35,7 +35,7 @@ final class EventTrials {
             queue.write(7, 8);
             assertThat(queue.read()).contains(WRITTEN);
         }));
-        all.put("fi_eq_sread", of(WaitObject.UNSPECIFIED, queue -> {
+        all.put("blocking read of events", of(WaitObject.UNSPECIFIED, queue -> {
             assertThatThrownBy(() -> queue.read(SHORT)).isInstanceOf(FabricTimeoutException.class);
             Thread.ofPlatform().start(() -> queue.write(7, 8));
             assertThat(queue.read(Pair.DEADLINE)).isEqualTo(WRITTEN);

@@ -25,7 +25,12 @@ final class MisuseOfThreads {
     }
 
     /** What is called elsewhere. */
-    private record Owned(Pair pair, MemoryRegion here, MemoryRegion there, RmaMessage message) {}
+    private record Owned(Pair pair, MemoryRegion here, MemoryRegion there) {
+        /** Made by the thread that calls this. */
+        RmaMessage message() {
+            return pair.rma().message().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0, 8);
+        }
+    }
 
     private static Misuse wrong(ThreadingModel model, String name, Consumer<Owned> call) {
         return refused(model + ": " + name + " from another thread", WrongThreadException.class,
@@ -33,9 +38,7 @@ final class MisuseOfThreads {
                     Pair pair = s.owned(model);
                     MemoryRegion here = s.region(pair, Access.WRITE, Access.READ);
                     MemoryRegion there = s.region(pair, Access.REMOTE_WRITE, Access.REMOTE_READ);
-                    RmaMessage message = pair.rma().message().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0,
-                            8);
-                    elsewhere(() -> call.accept(new Owned(pair, here, there, message)));
+                    elsewhere(() -> call.accept(new Owned(pair, here, there)));
                 });
     }
 
@@ -47,8 +50,8 @@ final class MisuseOfThreads {
                         o -> o.pair.rma().injectWrite(o.here, 0, 8, o.pair.far, o.there.remote(), 0)),
                 wrong(model, "writeData",
                         o -> o.pair.rma().writeData(o.here, 0, 8, 1, o.pair.far, o.there.remote(), 0, 1)),
-                wrong(model, "message write", o -> o.message.write(1)),
-                wrong(model, "message tryReadVector", o -> o.message.tryReadVector(1)),
+                wrong(model, "message write", o -> o.message().write(1)),
+                wrong(model, "message tryReadVector", o -> o.message().tryReadVector(1)),
                 wrong(model, "poll", o -> o.pair.queue.poll(IGNORING, 1)),
                 wrong(model, "await", o -> o.pair.queue.await(IGNORING, 1, Duration.ofSeconds(1))),
                 wrong(model, "progress", o -> o.pair.queue.progress()),

@@ -24,6 +24,10 @@ class BadInputTest {
             info --nonsense                            > 2 > --nonsense
             info stray                                 > 2 > stray
             info -p nonsense                           > 1 > No provider 'nonsense'; shm
+            info -p ''                                 > 2 > --provider; the name is empty
+            info -p shm -d ''                          > 2 > --domain; the name is empty
+            perf write -p ''                           > 2 > --provider; the name is empty
+            soak -p ''                                 > 2 > --provider; the name is empty
             info -p shm -d nonsense                    > 1 > no domain 'nonsense'; there is shm
             info -p shm -f nonsense                    > 1 > no fabric 'nonsense'; there is shm
             info -p shm -c COLLECTIVE                  > 1 > COLLECTIVE; RMA

@@ -6,6 +6,8 @@ import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Checks addresses before a provider gets them: it reads as many bytes as an address of its own format has. */
 public final class AddressFormats {
@@ -15,28 +17,32 @@ public final class AddressFormats {
     private static final short AF_INET6 = 10;
     private static final int PORT_OFFSET = 2;
     private static final int IPV4_OFFSET = 4;
+    private static final int IPV4_LENGTH = 4;
     private static final int IPV6_OFFSET = 8;
     private static final int IPV6_LENGTH = 16;
 
     /** Refuses an address that does not have the format of the provider. */
     public static void require(FabricInfo info, EndpointAddress address) {
+        mismatch(info, address).ifPresent(what -> {
+            throw new IllegalArgumentException("addresses of provider " + info.provider() + " have " + what
+                    + ": does the peer use the same provider and address family?");
+        });
+    }
+
+    /** What the provider's addresses have and this one has not. */
+    private static Optional<String> mismatch(FabricInfo info, EndpointAddress address) {
         int format = info.addressFormat();
         if (address.format() != 0 && address.format() != format) {
-            throw new IllegalArgumentException("addresses of provider " + info.provider() + " have the format "
-                    + info.addressFormatName() + ", not " + Attributes.addressFormatName(address.format())
-                    + ": does the peer use the same provider and address family?");
+            return Optional.of("the format " + info.addressFormatName() + ", not "
+                    + Attributes.addressFormatName(address.format()));
         }
         byte[] bytes = address.toBytes();
         int length = lengthOf(format, bytes);
-        if (bytes.length != length) {
-            throw new IllegalArgumentException("addresses of provider " + info.provider() + " have " + length
-                    + " bytes, not " + bytes.length + ": does the peer use the same provider and address family?");
-        }
+        if (bytes.length != length) { return Optional.of(length + " bytes, not " + bytes.length); }
         if (isInternet(format) && family(bytes) != (length == SOCKADDR_IN_LENGTH ? AF_INET : AF_INET6)) {
-            throw new IllegalArgumentException(
-                    "addresses of provider " + info.provider() + " have the format " + info.addressFormatName()
-                            + ", and " + address + " is not: does the peer use the same provider and address family?");
+            return Optional.of("the format " + info.addressFormatName() + ", and " + address + " is not");
         }
+        return Optional.empty();
     }
 
     private static int lengthOf(int format, byte[] bytes) {
@@ -58,22 +64,20 @@ public final class AddressFormats {
     }
 
     /**
-     * Whether an address may go to a provider in one call with others. Text may not: lengths differ, and shm takes back the
-     * address before the one that it refuses. An address that cannot be reached (a wildcard, port 0) may not: rxm half knows the
-     * addresses behind it, and ends the JVM when it looks them up.
+     * Whether an address has the provider's format, and may go to it in one call with others. Text may not: lengths differ, and
+     * shm takes back the address before the one that it refuses. An address that cannot be reached (a wildcard, port 0) may not:
+     * rxm half knows the addresses behind it, and ends the JVM when it looks them up.
      */
     public static boolean isSafeAmongOthers(FabricInfo info, EndpointAddress address) {
-        if (info.addressFormat() == FabricConstants.FI_ADDR_STR) { return false; }
+        if (info.addressFormat() == FabricConstants.FI_ADDR_STR || mismatch(info, address).isPresent()) {
+            return false;
+        }
         if (!isInternet(info.addressFormat())) { return true; }
         byte[] bytes = address.toBytes();
         boolean hasPort = (bytes[PORT_OFFSET] | bytes[PORT_OFFSET + 1]) != 0;
-        boolean isIpv4 = bytes.length == SOCKADDR_IN_LENGTH;
-        int start = isIpv4 ? IPV4_OFFSET : IPV6_OFFSET;
-        int end = isIpv4 ? SOCKADDR_IN_LENGTH / 2 : IPV6_OFFSET + IPV6_LENGTH;
-        int any = 0;
-        for (int i = start; i < end; i++) {
-            any |= bytes[i];
-        }
-        return hasPort && any != 0;
+        IntStream host = bytes.length == SOCKADDR_IN_LENGTH
+                ? IntStream.range(IPV4_OFFSET, IPV4_OFFSET + IPV4_LENGTH)
+                : IntStream.range(IPV6_OFFSET, IPV6_OFFSET + IPV6_LENGTH);
+        return hasPort && host.anyMatch(i -> bytes[i] != 0);
     }
 }

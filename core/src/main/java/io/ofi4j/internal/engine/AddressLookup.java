@@ -3,6 +3,7 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.FabricException;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.DomainOps;
@@ -11,10 +12,10 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Resolves names with fi_av_insertsvc and fi_av_insertsym. It uses a scratch vector, because the application's own vector must
@@ -48,17 +49,15 @@ public final class AddressLookup {
     }
 
     public EndpointAddress one() {
-        return onScratchVector(1,
-                vector -> List.of(addresses(vector, "fi_av_insertsvc", AvOps.fi_av_insertsvc(vector, node, service), 1)
-                        .getFirst().orElseThrow(() -> unresolved(0))))
-                .getFirst();
+        return lookup("fi_av_insertsvc", 1, vector -> AvOps.fi_av_insertsvc(vector, node, service)).getFirst()
+                .orElseThrow(() -> unresolved(0));
     }
 
     /** {@return the addresses of successive ports of successive nodes, node by node; empty where nothing was found} */
     public List<Optional<EndpointAddress>> symmetric(int nodes, int services) {
         requireRange(nodes, services);
-        return onScratchVector(nodes * services, vector -> addresses(vector, "fi_av_insertsym",
-                AvOps.fi_av_insertsym(vector, node, nodes, service, services), nodes * services));
+        return lookup("fi_av_insertsym", nodes * services,
+                vector -> AvOps.fi_av_insertsym(vector, node, nodes, service, services));
     }
 
     private void requireRange(int nodes, int services) {
@@ -77,38 +76,29 @@ public final class AddressLookup {
         }
     }
 
-    private <T> List<T> onScratchVector(int count, Function<Handle, List<T>> action) {
+    private List<Optional<EndpointAddress>> lookup(String call, int count, Function<Handle, AvOps.Inserted> insertion) {
         int preferred = info.domain().addressVectorType();
         Opened out = DomainOps.fi_av_open(domain, preferred == 0 ? FabricConstants.FI_AV_TABLE : preferred, count);
         Status.check(out.status(), "fi_av_open", info.provider());
         try {
-            return action.apply(out.handle());
+            AvOps.Inserted inserted = insertion.apply(out.handle());
+            if (inserted.status() == -Errno.ENOSYS) {
+                throw new UnsupportedOperationException(call + " is not offered by the provider " + info.provider());
+            }
+            if (inserted.status() <= 0) { throw unresolved(inserted.status()); }
+            boolean isInOrder = count > 1 && FoundInfo.of(info).chosenQuirks().has(Fact.SYMMETRIC_HAS_ONE_PLACE);
+            return IntStream.range(0, count).mapToObj(i -> isInOrder // nothing else is in this vector
+                    ? address(out.handle(), i, i < inserted.status())
+                    : address(out.handle(), inserted.addresses()[i], inserted.has(i))).toList();
         } finally {
             FidOps.fi_close(out.handle());
         }
     }
 
-    private List<Optional<EndpointAddress>> addresses(Handle vector, String call, AvOps.Inserted inserted, int count) {
-        if (inserted.status() == -Errno.ENOSYS) {
-            throw new UnsupportedOperationException(call + " is not offered by the provider " + info.provider());
-        }
-        if (inserted.status() <= 0) { throw unresolved(inserted.status()); }
-        List<Optional<EndpointAddress>> addresses = new ArrayList<>(count);
-        boolean givesOneNumber = count > 1 && inserted.status() > 1 && !inserted.has(1);
-        for (int i = 0; i < count; i++) {
-            boolean isThere = givesOneNumber ? i < inserted.status() : inserted.has(i);
-            // sockets writes all numbers to the first place; but nothing else is in this vector
-            long address = givesOneNumber ? i : inserted.addresses()[i];
-            addresses.add(isThere ? lookup(vector, address) : Optional.empty());
-        }
-        return addresses;
-    }
-
-    private Optional<EndpointAddress> lookup(Handle vector, long address) {
-        AvOps.Found found = AvOps.fi_av_lookup(vector, address);
-        return found.status() == 0
-                ? Optional.of(EndpointAddress.of(found.address(), info.addressFormat()))
-                : Optional.empty();
+    private Optional<EndpointAddress> address(Handle vector, long number, boolean isThere) {
+        if (!isThere) { return Optional.empty(); }
+        AvOps.Found found = AvOps.fi_av_lookup(vector, number);
+        return Optional.ofNullable(found.address()).map(bytes -> EndpointAddress.of(bytes, info.addressFormat()));
     }
 
     public FabricException unresolved(int status) {
@@ -118,5 +108,4 @@ public final class AddressLookup {
                         + ". Is the name known to this machine, and of the provider's address family?",
                 "fi_av_insertsvc", Errno.ENODATA);
     }
-
 }

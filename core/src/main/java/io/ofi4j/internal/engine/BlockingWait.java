@@ -2,11 +2,14 @@ package io.ofi4j.internal.engine;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.FabricException;
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 
 /**
  * Blocks threads until a condition holds, a signal comes, or the deadline passes. The condition is checked inside a guard.
@@ -14,16 +17,11 @@ import java.util.function.BooleanSupplier;
  */
 public final class BlockingWait {
     private static final int SLICE_MILLIS = 10;
-    private static final long SLICE_NANOS = 1_000_000L * SLICE_MILLIS;
     private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final int SPINS = 1000;
     private static final int VIRTUAL_YIELDS = 100;
     private static final long VIRTUAL_PARK_NANOS = 200_000;
-
-    /** A call that blocks for so many milliseconds at most; its result is ignored. */
-    public interface Call {
-        int block(int milliseconds);
-    }
 
     /** Null where threads spin instead. */
     private final WaitDescriptor descriptor;
@@ -44,12 +42,14 @@ public final class BlockingWait {
      * the guard, whether a thread may block on the descriptor now; if so, it calls {@link #enter}.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Duration deadline) {
-        Call call = descriptor == null ? null : milliseconds -> Descriptors.poll(milliseconds, descriptor.number);
+        IntConsumer call = descriptor == null ? null : millis -> Descriptors.poll(millis, descriptor.number);
         return until(found, mayBlock, call, deadline);
     }
 
-    /** As the other, with a call that blocks instead of the descriptor; null where threads spin. */
-    public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, Call call, Duration deadline) {
+    /**
+     * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where threads spin.
+     */
+    public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         int since = begin();
@@ -71,26 +71,23 @@ public final class BlockingWait {
         }
     }
 
-    private void pause(BooleanSupplier mayBlock, Call call, int turn, long left) {
+    private void pause(BooleanSupplier mayBlock, IntConsumer call, int turn, long left) {
         if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
                 LockSupport.parkNanos(this, Math.min(left, VIRTUAL_PARK_NANOS));
             }
-        } else if (call == null) {
-            if (turn < SPINS) {
-                Thread.onSpinWait();
-            } else {
-                Thread.yield();
-            }
-        } else if (mayBlock.getAsBoolean()) {
+        } else if (call != null && mayBlock.getAsBoolean()) {
             try {
-                long slice = Math.min(left, SLICE_NANOS);
-                call.block((int) ((slice + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI));
+                call.accept((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), SLICE_MILLIS));
             } finally {
                 inside.decrementAndGet();
             }
+        } else if (turn < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
         }
     }
 
@@ -99,9 +96,20 @@ public final class BlockingWait {
         inside.incrementAndGet();
     }
 
-    /** Waits until no thread is inside a system call. No further thread may enter. */
+    /**
+     * Waits until no thread is inside a system call. No further thread may enter.
+     *
+     * @throws FabricException after 30 seconds
+     */
     public void awaitNobodyInside() {
+        long begin = System.nanoTime();
         while (inside.get() > 0) {
+            if (System.nanoTime() - begin > LIMIT.toNanos()) {
+                throw new FabricException(
+                        "a wait of another thread has not ended for " + Deadlines.text(LIMIT)
+                                + ". Did a StackOverflowError or another Error break it off?",
+                        operation, Errno.ETIMEDOUT);
+            }
             wake();
             Thread.yield();
         }

@@ -2,9 +2,10 @@ package io.ofi4j.internal.engine;
 
 import java.util.ArrayDeque;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.IntSupplier;
 
 /**
@@ -13,9 +14,9 @@ import java.util.function.IntSupplier;
  */
 public final class CloseOrder {
     private final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());
-    private final Deque<IntSupplier> waiting = new ArrayDeque<>();
+    private final Queue<IntSupplier> waiting = new ArrayDeque<>();
     /** Closes that were put off and may happen now, on a thread that may use the object. */
-    private final Deque<Runnable> due = new ArrayDeque<>();
+    private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
 
     /** Closes now, or behind what is held: the status, or 0 if it is queued. */
     public int close(IntSupplier nativeClose) {
@@ -35,7 +36,7 @@ public final class CloseOrder {
     public synchronized boolean isHolding() { return !held.isEmpty(); }
 
     /** Lets {@link #runDue} close an object that is held. */
-    public synchronized void due(Object object, Runnable nativeClose) {
+    public void due(Object object, Runnable nativeClose) {
         due.add(() -> {
             nativeClose.run();
             release(object);
@@ -44,12 +45,10 @@ public final class CloseOrder {
 
     /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
-        for (Runnable next = nextDue(); next != null; next = nextDue()) {
+        for (Runnable next = due.poll(); next != null; next = due.poll()) {
             next.run();
         }
     }
-
-    private synchronized Runnable nextDue() { return due.poll(); }
 
     /** Closes what waits for an object that is closed now. */
     public void release(Object object) {

@@ -99,7 +99,9 @@ public final class CompletionPoller extends CompletionReader {
         try {
             if (handler instanceof DetailedCompletionHandler detailed) {
                 while (at < count) {
-                    deliver(detailed, batch, at++);
+                    int entry = at++;
+                    detailed.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry),
+                            batch.data(entry), batch.buffer(entry), batch.tag(entry), batch.source(entry));
                 }
             }
             while (at < count) {
@@ -114,29 +116,18 @@ public final class CompletionPoller extends CompletionReader {
         return count;
     }
 
-    private static void deliver(DetailedCompletionHandler handler, CqOps batch, int entry) {
-        handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry),
-                batch.buffer(entry), batch.tag(entry), batch.source(entry));
-    }
-
     private void keepRest(CqOps batch, int at, int end) {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             keep(batch, at, end);
             blocking.wake();
-        } finally {
-            guard.exit();
         }
     }
 
     private int deliverError(CompletionHandler handler, CqOps batch) {
         CompletionError error;
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             end(batch);
             error = takeError();
-        } finally {
-            guard.exit();
         }
         if (error == null) { // another thread took it
             return 0;

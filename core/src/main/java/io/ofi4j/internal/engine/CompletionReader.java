@@ -40,10 +40,6 @@ public class CompletionReader {
 
     public final Thread unlocked;
     private final Parts parts;
-    private final Handle handle;
-    private final CqFormat format;
-    private final boolean criticalReads;
-    private final BoundEndpoints endpoints;
     private final QueueReceives dataReceives;
     private CqOps[] batches;
     /** For reads during other calls. */
@@ -66,17 +62,13 @@ public class CompletionReader {
         this.parts = parts;
         this.unlocked = parts.guard.unlocked();
         this.contexts = parts.contexts;
-        this.handle = parts.handle;
-        this.format = parts.format;
-        this.endpoints = parts.endpoints;
         this.dataReceives = parts.dataReceives;
-        this.criticalReads = parts.criticalReads;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.asideOps = newBatch();
     }
 
-    private CqOps newBatch() { return new CqOps(handle, format, BATCH, criticalReads); }
+    private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
 
     public void requireOpen() { if (closed) { throw new IllegalStateException(parts.queue + " is closed"); } }
 
@@ -84,7 +76,7 @@ public class CompletionReader {
 
     public void close() {
         closed = true;
-        attend();
+        noteKept();
     }
 
     public boolean isReadable() { return isReadable; }
@@ -181,11 +173,6 @@ public class CompletionReader {
         noteDisturbance();
     }
 
-    private void attend() {
-        attention = true;
-        noteDisturbance();
-    }
-
     /** With a lock, any thread may come here: the result is the same. */
     private void noteDisturbance() {
         undisturbed = attention || selective || first.isBusy() ? null : unlocked;
@@ -217,25 +204,21 @@ public class CompletionReader {
     }
 
     private void putErrorAside(long status) {
-        if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", handle.provider()); }
-        CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(endpoints.areEnabled());
+        if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
+        CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(parts.endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            putAside(errorOf(complete(entry.context()), entry));
+            putAside(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.buffer(),
+                    entry.data(), entry.tag(), entry.overflow(), entry.errno(), entry.providerErrno(),
+                    entry.providerText(), entry.providerData(), parts.handle.provider()));
         }
-    }
-
-    private CompletionError errorOf(long token, CqOps.ErrorEntry entry) {
-        return new CompletionError(token, entry.flags(), entry.length(), entry.buffer(), entry.data(), entry.tag(),
-                entry.overflow(), entry.errno(), entry.providerErrno(), entry.providerText(), entry.providerData(),
-                handle.provider());
     }
 
     private void putAside(CompletionError error) {
         errors.add(error);
-        attend();
+        noteKept();
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
@@ -244,7 +227,7 @@ public class CompletionReader {
         for (int entry = at; entry < end; entry++) {
             kept.add(batch.context(entry), batch, entry);
         }
-        attend();
+        noteKept();
     }
 
     /** Completes an operation of no bytes. False if too much is kept already. */
@@ -252,7 +235,7 @@ public class CompletionReader {
         if (kept.size() >= contexts.capacity()) { return false; }
         completed++;
         kept.add(token, flags, 0, 0, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
-        attend();
+        noteKept();
         return true;
     }
 
@@ -279,7 +262,7 @@ public class CompletionReader {
             long token = complete(context);
             if (!isSilent) {
                 kept.add(token, asideOps, entry);
-                attend();
+                noteKept();
             }
         }
         return true;
@@ -290,7 +273,7 @@ public class CompletionReader {
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
             putAside(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
-                    new byte[0], handle.provider()));
+                    new byte[0], parts.handle.provider()));
         }
         canceled += tokens.length;
         return tokens.length;

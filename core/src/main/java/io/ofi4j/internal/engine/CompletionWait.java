@@ -11,11 +11,10 @@ import java.util.function.IntSupplier;
 
 /** Waits for completions of one queue. */
 public final class CompletionWait {
-    private final Object queue;
+    private final CompletionReader.Parts parts;
+    private final ThreadGuard guard;
     private final Handle fabric;
     private final CompletionReader reader;
-    private final ThreadGuard guard;
-    private final Handle handle;
     private final BlockingWait blocking;
     private final int threshold;
     private final boolean resetsByReading;
@@ -23,11 +22,10 @@ public final class CompletionWait {
 
     public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
             BlockingWait blocking, int threshold) {
-        this.queue = parts.queue();
+        this.parts = parts;
+        this.guard = parts.guard();
         this.fabric = fabric;
         this.reader = reader;
-        this.guard = parts.guard();
-        this.handle = parts.handle();
         this.blocking = blocking;
         this.threshold = threshold;
         this.resetsByReading = quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
@@ -45,46 +43,29 @@ public final class CompletionWait {
         return taken[0];
     }
 
-    public void signal() {
-        reader.requireOpen();
-        blocking.signal();
-    }
-
-    /** Makes blocked threads poll again. */
-    public void wake() { blocking.wake(); }
-
     public int descriptor() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             return requireDescriptor().number;
-        } finally {
-            guard.exit();
         }
     }
 
     public boolean tryWait() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             WaitDescriptor descriptor = requireDescriptor();
             return !blocking.takeSignal() && isQuiet(descriptor);
-        } finally {
-            guard.exit();
         }
     }
 
     private WaitDescriptor requireDescriptor() {
         reader.requireOpen();
-        return blocking.requireDescriptor(queue);
+        return blocking.requireDescriptor(parts.queue());
     }
 
     private boolean mayBlock() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             boolean quiet = isQuiet(requireDescriptor());
             if (quiet) { blocking.enter(); }
             return quiet;
-        } finally {
-            guard.exit();
         }
     }
 
@@ -94,9 +75,9 @@ public final class CompletionWait {
         descriptor.rest();
         if (!reader.isReadable()) { return true; }
         if (descriptor.isDeaf()) { return !reader.readAside(); }
-        int status = FabricOps.fi_trywait(fabric, handle);
+        int status = FabricOps.fi_trywait(fabric, parts.handle());
         if (status == -Errno.EAGAIN) { return false; }
-        Status.check(status, "fi_trywait", handle.provider());
+        Status.check(status, "fi_trywait", parts.handle().provider());
         if (reader.readAside()) { // not every provider looks into its queue
             return false;
         }
@@ -110,22 +91,12 @@ public final class CompletionWait {
     public void closing() { if (goesStale) { blocking.deafen(); } }
 
     private boolean isThresholdReached() {
-        guard.enter();
-        try {
+        try (var _ = guard.enter()) {
             reader.requireOpen();
             while (reader.kept() < threshold && reader.readAside()) {
                 Thread.onSpinWait();
             }
             return reader.kept() >= threshold;
-        } finally {
-            guard.exit();
         }
     }
-
-    /** Waits until no thread blocks. The queue is closed to others. */
-    public void awaitNobodyInside() {
-        blocking.awaitNobodyInside();
-    }
-
-    public void close() { blocking.close(); }
 }

@@ -1,8 +1,9 @@
 package io.ofi4j.internal.engine;
 
-import java.util.function.LongConsumer;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 
 /**
  * The operations in flight on one completion queue: a slab of {@code struct fi_context2} that providers write into, and for each
@@ -160,41 +161,24 @@ public final class ContextSlab {
 
     public long timesFull() { return timesFull; }
 
-    public int inFlightOfEndpoint(int endpoint) { return inFlightOfEndpoint(endpoint, 0); }
+    public int inFlightOfEndpoint(int endpoint) { return (int) ofEndpoint(endpoint).count(); }
 
-    public int readsInFlight(int endpoint) { return inFlightOfEndpoint(endpoint, READ); }
-
-    private int inFlightOfEndpoint(int endpoint, long mark) {
-        int count = 0;
-        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
-            long owner = owner(slot);
-            if (isOf(owner, endpoint) && (owner & mark) == mark) { count++; }
-        }
-        return count;
+    public int readsInFlight(int endpoint) {
+        return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & READ) != 0).count();
     }
 
-    private static boolean isOf(long owner, int endpoint) {
-        return owner > 0 && (owner & ~(SILENT | READ)) >>> 32 == endpoint;
+    public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }
+
+    private IntStream taken() { return IntStream.range(0, inFlight() > 0 ? slots : 0).filter(slot -> owner(slot) > 0); }
+
+    private IntStream ofEndpoint(int endpoint) {
+        return taken().filter(slot -> (owner(slot) & ~(SILENT | READ)) >>> 32 == endpoint);
     }
 
-    public int inFlightOfRegion(int region) {
-        int count = 0;
-        for (int slot = 0; inFlight() > 0 && slot < slots; slot++) {
-            long owner = owner(slot);
-            int first = (int) owner;
-            if (owner > 0 && (first == region || first < 0 && concerns(slot, first & Integer.MAX_VALUE, region))) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private boolean concerns(int slot, int first, int region) {
-        boolean found = first == region;
-        for (int i = 0; i < FURTHER; i++) {
-            found |= further[slot * FURTHER + i] == region;
-        }
-        return found;
+    private boolean concerns(int slot, int region) {
+        long owner = owner(slot);
+        return ((int) owner & Integer.MAX_VALUE) == region || (owner & SEVERAL) != 0
+                && Arrays.stream(further, slot * FURTHER, (slot + 1) * FURTHER).anyMatch(one -> one == region);
     }
 
     /** Frees the slots of a closed endpoint; their tokens. */
@@ -208,15 +192,10 @@ public final class ContextSlab {
     }
 
     private long[] end(int endpoint, LongConsumer ending) {
-        long[] tokens = new long[inFlight()];
-        int count = 0;
-        for (int slot = 0; slot < slots; slot++) {
-            if (isOf(owner(slot), endpoint)) {
-                tokens[count++] = token(context(slot));
-                ending.accept(context(slot));
-            }
-        }
-        return Arrays.copyOf(tokens, count);
+        long[] contexts = ofEndpoint(endpoint).mapToLong(this::context).toArray();
+        long[] tokens = Arrays.stream(contexts).map(this::token).toArray();
+        Arrays.stream(contexts).forEach(ending);
+        return tokens;
     }
 
     /** Whether the endpoint of an operation was closed before it completed. */

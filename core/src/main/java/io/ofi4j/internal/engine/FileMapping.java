@@ -1,6 +1,7 @@
 package io.ofi4j.internal.engine;
 
-import io.ofi4j.internal.os.FileRoom;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,11 +29,22 @@ public record FileMapping(MemorySegment memory, Arena arena) {
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long before = channel.size();
             FileMapping mapping = of(channel, mode, offset, length); // outlives the channel
-            if (mode != MapMode.READ_WRITE || FileRoom.reserve(file, offset, length)) { return mapping; }
+            if (mode != MapMode.READ_WRITE || reserve(file, offset, length)) { return mapping; }
             mapping.arena.close();
             channel.truncate(before); // the mapping may have extended it
             throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
                     + ": free some, or map a FileChannel, for which no room is reserved");
+        }
+    }
+
+    /**
+     * Reserves disk space for holes: without it, a write to a mapping of a full disk ends the process. False if the disk is full;
+     * true also if the file system cannot tell.
+     */
+    private static boolean reserve(Path file, long offset, long length) {
+        try (NativeFile open = NativeFile.open(file)) {
+            int error = open.error() == 0 ? open.reserve(offset, length) : 0;
+            return error != Errno.ENOSPC && error != Errno.EDQUOT;
         }
     }
 

@@ -19,32 +19,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A result of fi_getinfo(3): an info with its native struct and the quirks of its provider. */
-public final class FoundInfo implements FabricInfo {
-    private final InfoHandle handle;
-    private final Version runtime;
-    private final TransmitAttributes transmit;
-    private final ReceiveAttributes receive;
-    private final EndpointAttributes endpoint;
-    private final DomainAttributes domain;
-    private final FabricAttributes fabric;
-    private volatile Quirks quirks;
+public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes transmit, ReceiveAttributes receive,
+        EndpointAttributes endpoint, DomainAttributes domain, FabricAttributes fabric) implements FabricInfo {
 
     public FoundInfo(InfoHandle handle, Version runtime) {
-        this.handle = handle;
-        this.runtime = runtime;
-        this.transmit = Attributes.transmit(handle);
-        this.receive = Attributes.receive(handle);
-        this.endpoint = Attributes.endpoint(handle);
-        this.domain = Attributes.domain(handle);
-        this.fabric = Attributes.fabric(handle);
+        this(handle, runtime, Attributes.transmit(handle), Attributes.receive(handle), Attributes.endpoint(handle),
+                Attributes.domain(handle), Attributes.fabric(handle));
     }
 
     /** {@return an info as the only implementation of its interface} */
     public static FoundInfo of(FabricInfo info) {
         return (FoundInfo) info;
     }
-
-    public InfoHandle handle() { return handle; }
 
     /** {@return the same provider with another native struct} */
     public FoundInfo with(InfoHandle other) {
@@ -57,14 +43,7 @@ public final class FoundInfo implements FabricInfo {
     }
 
     /** {@return what is known of its provider} */
-    public Quirks chosenQuirks() {
-        Quirks chosen = quirks;
-        if (chosen == null) {
-            chosen = Quirks.of(identity());
-            quirks = chosen;
-        }
-        return chosen;
-    }
+    public Quirks chosenQuirks() { return Quirks.of(identity()); }
 
     @Override
     public String provider() { return fabric.provider(); }
@@ -93,7 +72,7 @@ public final class FoundInfo implements FabricInfo {
     @Override
     public FabricInfo withDestination(EndpointAddress address) {
         AddressFormats.require(this, address);
-        return new FoundInfo(handle.withDestination(address.toBytes()), runtime);
+        return with(handle.withDestination(address.toBytes()));
     }
 
     private Optional<EndpointAddress> address(byte[] bytes) {
@@ -102,21 +81,6 @@ public final class FoundInfo implements FabricInfo {
 
     @Override
     public String protocolName() { return Attributes.protocolName(endpoint.protocol()); }
-
-    @Override
-    public TransmitAttributes transmit() { return transmit; }
-
-    @Override
-    public ReceiveAttributes receive() { return receive; }
-
-    @Override
-    public EndpointAttributes endpoint() { return endpoint; }
-
-    @Override
-    public DomainAttributes domain() { return domain; }
-
-    @Override
-    public FabricAttributes fabric() { return fabric; }
 
     @Override
     public String details() { return handle.text(); }

@@ -2,15 +2,16 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 
 /** Closes the listening socket of a passive endpoint that itself must stay open in the provider. */
 public final class ListeningSocket {
-    /** Opens an active endpoint that takes the socket over, and closes that. */
-    public static void close(DomainListLock domains, Handle passiveEndpoint, Handle queue, FabricInfo info) {
-        Opened domain = domains.open(FoundInfo.of(info).handle());
+    /** Opens an active endpoint that takes the socket over, and closes that; inside the fabric's lock. */
+    public static void close(Handle fabric, Handle passiveEndpoint, Handle queue, FabricInfo info) {
+        Opened domain = FabricOps.fi_domain(fabric, FoundInfo.of(info).handle());
         if (domain.status() != 0) { return; }
         Opened endpoint = DomainOps.fi_endpoint(domain.handle(),
                 FoundInfo.of(info).handle().takingOver(passiveEndpoint));
@@ -18,6 +19,6 @@ public final class ListeningSocket {
             FidOps.fi_bind(endpoint.handle(), queue, 0); // so that the queue no longer polls the socket
             FidOps.fi_close(endpoint.handle());
         }
-        domains.close(domain.handle());
+        FidOps.fi_close(domain.handle());
     }
 }

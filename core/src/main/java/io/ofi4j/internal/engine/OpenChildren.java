@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The open children of an object, which must be closed before it. */
-public final class OpenChildren {
+public class OpenChildren {
     private final Set<Object> open = new LinkedHashSet<>();
     private final boolean owned;
 

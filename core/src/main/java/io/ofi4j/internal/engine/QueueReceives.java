@@ -33,7 +33,7 @@ public final class QueueReceives {
     /** Posts a receive again that has completed. */
     public void completed(long context) {
         ReceivePool receives = find(context);
-        if (receives != null) { receives.completed(context); }
+        if (receives != null) { receives.post(context); }
     }
 
     private ReceivePool find(long context) {

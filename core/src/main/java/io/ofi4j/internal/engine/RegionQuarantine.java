@@ -2,7 +2,6 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.FabricException;
 import io.ofi4j.internal.ffi.FabricConstants;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
@@ -11,10 +10,8 @@ import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -41,8 +38,8 @@ public final class RegionQuarantine {
     private final boolean keepsMemory;
     private final boolean closesLate;
     private final Deque<Closed> quarantine = new ArrayDeque<>();
-    /** Arenas in use by JDK code. */
-    private final List<Arena> held = new ArrayList<>();
+    /** Arenas in use by JDK code. To close one may add another. */
+    private final Queue<Arena> held = new ConcurrentLinkedQueue<>();
     private long bytes;
     private int endpoints;
     private FabricException failure;
@@ -84,7 +81,6 @@ public final class RegionQuarantine {
         if (endpoints == 0) {
             NativeMemory.unmap(address, length);
         } else {
-            NativeMemory.cover(address, length);
             keep(address, length, null);
         }
     }
@@ -101,24 +97,22 @@ public final class RegionQuarantine {
 
     /** Deregisters a closed region whose key another region is to have. */
     public synchronized void freeKey(long key) {
-        if (!closesLate) { return; }
         for (Closed closed : quarantine) {
             if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) { close(closed); }
         }
     }
 
-    /** Closes the arena of a mapped file, now or later. The file is unmapped at once. */
-    public synchronized void freeFile(Arena arena, MemorySegment mapping, long accessBits) {
-        if (endpoints == 0 || !isKept(accessBits)) {
-            free(arena);
+    /** Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may stay. */
+    public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
+        if (memory.isMapped() && endpoints > 0 && isKept(accessBits)) {
+            keep(memory.address(), memory.byteSize(), arena);
         } else {
-            NativeMemory.cover(mapping.address(), mapping.byteSize());
-            keep(mapping.address(), mapping.byteSize(), arena);
+            free(arena);
         }
     }
 
     /** Closes an arena, now or when JDK code no longer uses its memory. */
-    public synchronized void free(Arena arena) {
+    private void free(Arena arena) {
         if (!isClosed(arena)) { held.add(arena); }
     }
 
@@ -132,6 +126,7 @@ public final class RegionQuarantine {
     }
 
     private void keep(long address, long length, Arena file) {
+        NativeMemory.cover(address, length);
         Closed closed = ofMemory(address);
         closed.length = length;
         closed.file = file;
@@ -159,9 +154,7 @@ public final class RegionQuarantine {
 
     private void leave(Closed closed) {
         bytes -= closed.length;
-        if (!close(closed)) { // still registered: leak the memory
-            return;
-        }
+        if (!close(closed)) { return; } // still registered: leak the memory
         if (closed.file != null) {
             free(closed.file);
         } else if (closed.length > 0) { NativeMemory.unmap(closed.address, closed.length); }
@@ -181,8 +174,7 @@ public final class RegionQuarantine {
 
     /** Notes that a region could not be deregistered, during another call. */
     public synchronized void failed(int status, String provider) {
-        FabricException late = Status.exception(status, "fi_close(memory region)", provider);
-        if (failure == null) { failure = late; }
+        if (failure == null) { failure = Status.exception(status, "fi_close(memory region)", provider); }
     }
 
     public synchronized void endpointOpened() { endpoints++; }
@@ -197,16 +189,10 @@ public final class RegionQuarantine {
 
     /** Frees memory that JDK code no longer uses. */
     public void freeHeld() {
-        List<Arena> again;
         synchronized (this) {
-            again = List.copyOf(held);
-            held.clear();
-            again.forEach(this::free);
+            held.removeIf(RegionQuarantine::isClosed);
         }
-        for (int left = OF_CLOSED_DOMAINS.size(); left > 0; left--) {
-            Arena arena = OF_CLOSED_DOMAINS.poll();
-            if (arena != null && !isClosed(arena)) { OF_CLOSED_DOMAINS.add(arena); }
-        }
+        OF_CLOSED_DOMAINS.removeIf(RegionQuarantine::isClosed);
     }
 
     public synchronized boolean isHeld() { return !held.isEmpty(); }

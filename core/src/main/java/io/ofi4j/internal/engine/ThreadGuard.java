@@ -1,19 +1,31 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.FabricException;
+import io.ofi4j.internal.os.Errno;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Function;
 
-/** Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. */
-public final class ThreadGuard {
-    private static final VarHandle HELD;
+/**
+ * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. Off the data
+ * path it is entered as the resource of a try statement, whose end exits.
+ */
+public final class ThreadGuard implements AutoCloseable {
+    private static final VarHandle HOLDER;
     private static final VarHandle NEXT;
     private static final int SPINS = 100;
     /** After this wait a thread goes before others. */
     private static final long PATIENCE_NANOS = 1_000_000;
+    /** How often a waiting thread looks whether the holder is still inside, and when it gives up. */
+    private static final long LOOK_NANOS = 500_000_000;
+    private static final long LIMIT_NANOS = 30_000_000_000L;
 
     static {
         try {
-            HELD = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "held", int.class);
+            HOLDER = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "holder", long.class);
             NEXT = MethodHandles.lookup().findVarHandle(ThreadGuard.class, "next", Thread.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
@@ -25,7 +37,8 @@ public final class ThreadGuard {
     private final Thread unlocked;
     private final boolean exclusive;
     private final String model;
-    private int held;
+    /** The thread that is inside, as {@link GuardHolder} numbers it; 0 if none is. */
+    private long holder;
     /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
@@ -51,7 +64,10 @@ public final class ThreadGuard {
         return new ThreadGuard(Thread.currentThread(), true, model);
     }
 
-    public void enter() { enter(this, unlocked); }
+    public ThreadGuard enter() {
+        enter(this, unlocked);
+        return this;
+    }
 
     private void enterOtherwise() {
         checkThread();
@@ -59,15 +75,27 @@ public final class ThreadGuard {
     }
 
     private void enterAlone() {
-        if ((Thread) NEXT.getOpaque(this) != null || !HELD.compareAndSet(this, 0, 1)) { await(); }
+        if ((Thread) NEXT.getOpaque(this) != null
+                || !HOLDER.compareAndSet(this, 0L, GuardHolder.number(Thread.currentThread()))) {
+            await();
+        }
     }
 
     /** Enters from any thread, if the model has a lock; otherwise as {@link #enter}. */
-    public void enterAsAnyone() {
-        if (exclusive) {
-            enterAlone();
-        } else {
-            enter();
+    public ThreadGuard enterAsAnyone() {
+        if (!exclusive) { return enter(); }
+        enterAlone();
+        return this;
+    }
+
+    /** Runs an action inside the guards of several objects, entered in their order. */
+    public static <T> void insideAll(List<T> objects, Function<T, ThreadGuard> enter, Runnable action) {
+        Deque<ThreadGuard> entered = new ArrayDeque<>(objects.size());
+        try {
+            objects.forEach(each -> entered.add(enter.apply(each)));
+            action.run();
+        } finally {
+            entered.forEach(ThreadGuard::exit);
         }
     }
 
@@ -77,7 +105,10 @@ public final class ThreadGuard {
 
     public boolean admitsAnyone(Thread thread) { return exclusive || admits(thread); }
 
-    public void exit() { if (exclusive) { HELD.setRelease(this, 0); } }
+    public void exit() { if (exclusive) { HOLDER.setRelease(this, 0L); } }
+
+    @Override
+    public void close() { exit(); }
 
     /** The thread that need not enter, or null. Callers keep it in a field. */
     public Thread unlocked() {
@@ -100,20 +131,61 @@ public final class ThreadGuard {
 
     private void await() {
         Thread me = Thread.currentThread();
+        long number = GuardHolder.number(me);
+        if (HOLDER.compareAndSet(this, number, 0L)) { throw broken(number); } // guards are not nested: an earlier call did not exit
         for (int spins = 0; spins < SPINS; spins++) {
-            if (getsIn(me)) { return; }
+            if (getsIn(me, number)) { return; }
             Thread.onSpinWait();
         }
+        try {
+            awaitTurn(me, number);
+        } finally {
+            NEXT.compareAndSet(this, me, (Thread) null);
+        }
+    }
+
+    private void awaitTurn(Thread me, long number) {
         long begin = System.nanoTime();
-        while (!getsIn(me)) {
-            if (System.nanoTime() - begin > PATIENCE_NANOS) { NEXT.compareAndSet(this, (Thread) null, me); }
+        long look = LOOK_NANOS;
+        while (!getsIn(me, number)) {
+            long waited = System.nanoTime() - begin;
+            if (waited > PATIENCE_NANOS) { NEXT.compareAndSet(this, (Thread) null, me); }
+            if (waited > look) {
+                look = waited + LOOK_NANOS;
+                requireHolderInside(me, waited);
+            }
             Thread.yield();
         }
     }
 
-    private boolean getsIn(Thread me) {
+    /** While this thread is next nobody else enters: a holder that is outside now has not exited. */
+    private void requireHolderInside(Thread me, long waited) {
+        long inside = holder();
+        if (inside != 0 && (Thread) NEXT.getOpaque(this) == me && GuardHolder.isOutside(inside)
+                && HOLDER.compareAndSet(this, inside, 0L)) { // unless it has exited while its stack was looked at
+            throw broken(inside);
+        }
+        if (waited > LIMIT_NANOS) {
+            throw new FabricException(
+                    "a call of ".concat(GuardHolder.name(inside)).concat(
+                            " on the same object has not returned for 30 s. Does a call into the provider hang?"),
+                    "a call", Errno.ETIMEDOUT);
+        }
+    }
+
+    /** What to say after an Error, such as StackOverflowError, has kept a thread from exiting; others may enter again. */
+    private static IllegalStateException broken(long by) {
+        return new IllegalStateException(
+                "an Error, such as a StackOverflowError, broke off an earlier call in ".concat(GuardHolder.name(by))
+                        .concat(", and completions may be missing. This call did nothing; later ones go on."
+                                + " Closing the endpoints reports what is in flight as canceled"));
+    }
+
+    private long holder() { return (long) HOLDER.getOpaque(this); }
+
+    private boolean getsIn(Thread me, long number) {
         Thread first = (Thread) NEXT.getOpaque(this);
-        if (first != null && first != me || !HELD.weakCompareAndSetAcquire(this, 0, 1)) { return false; }
+        if (first != null && first != me || !HOLDER.weakCompareAndSetAcquire(this, 0L, number)) { return false; }
         if (first == me) { NEXT.setOpaque(this, (Thread) null); }
         return true;
     }

@@ -83,11 +83,10 @@ public final class WaitDescriptor {
     public synchronized boolean isDeaf() { return isDeaf; }
 
     public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            Descriptors.close(number);
-            Descriptors.close(event);
-            if (timer != NONE) { Descriptors.close(timer); }
-        }
+        if (closed) { return; }
+        closed = true;
+        Descriptors.close(number);
+        Descriptors.close(event);
+        if (timer != NONE) { Descriptors.close(timer); }
     }
 }

@@ -35,55 +35,49 @@ public final class AvOps {
     }
 
     private interface Call {
-        int insert(MemorySegment addresses, long flags, MemorySegment errors);
+        int insert(Arena arena, MemorySegment addresses, long flags, MemorySegment errors);
     }
 
     /** fi_av_insert. The addresses must have the same length. */
     public static Inserted fi_av_insert(Handle vector, List<byte[]> addresses) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insert$offset(), "fi_av_insert");
-        try (Arena arena = Arena.ofConfined()) {
-            long each = addresses.getFirst().length;
+        long each = addresses.getFirst().length;
+        return insert(addresses.size(), (arena, out, flags, errors) -> {
             MemorySegment names = arena.allocate(each * addresses.size() + ROOM, Long.BYTES);
             for (int i = 0; i < addresses.size(); i++) {
                 MemorySegment.copy(addresses.get(i), 0, names, JAVA_BYTE, i * each, (int) each);
             }
-            return insert(arena, addresses.size(), (out, flags, errors) -> fi_ops_av.insert.invoke(function,
-                    vector.pointer(), names, addresses.size(), out, flags, errors));
-        }
+            return fi_ops_av.insert.invoke(function, vector.pointer(), names, addresses.size(), out, flags, errors);
+        });
     }
 
     /** May ask a name server. */
     public static Inserted fi_av_insertsvc(Handle vector, String node, String service) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insertsvc$offset(), "fi_av_insertsvc");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment nodeText = arena.allocateFrom(node);
-            MemorySegment serviceText = arena.allocateFrom(service);
-            return insert(arena, 1, (out, flags, errors) -> fi_ops_av.insertsvc.invoke(function, vector.pointer(),
-                    nodeText, serviceText, out, flags, errors));
-        }
+        return insert(1, (arena, out, flags, errors) -> fi_ops_av.insertsvc.invoke(function, vector.pointer(),
+                arena.allocateFrom(node), arena.allocateFrom(service), out, flags, errors));
     }
 
     public static Inserted fi_av_insertsym(Handle vector, String node, int nodes, String service, int services) {
         MemorySegment function = vector.require(OPS, fi_ops_av.insertsym$offset(), "fi_av_insertsym");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment nodeText = arena.allocateFrom(node);
-            MemorySegment serviceText = arena.allocateFrom(service);
-            return insert(arena, nodes * services, (out, flags, errors) -> fi_ops_av.insertsym.invoke(function,
-                    vector.pointer(), nodeText, nodes, serviceText, services, out, flags, errors));
-        }
+        return insert(nodes * services,
+                (arena, out, flags, errors) -> fi_ops_av.insertsym.invoke(function, vector.pointer(),
+                        arena.allocateFrom(node), nodes, arena.allocateFrom(service), services, out, flags, errors));
     }
 
     /** Asks for the error of each address (FI_SYNC_ERR), and without if the provider refuses that. */
-    private static Inserted insert(Arena arena, int count, Call call) {
-        MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
-        MemorySegment errors = arena.allocate(JAVA_INT, count);
-        int status = call.insert(addresses, fabric_h.FI_SYNC_ERR(), errors);
-        if (status == -Errno.EBADFLAGS || status == -Errno.EINVAL) {
-            addresses.fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
-            errors.fill((byte) 0);
-            status = call.insert(addresses, 0, MemorySegment.NULL);
+    private static Inserted insert(int count, Call call) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
+            MemorySegment errors = arena.allocate(JAVA_INT, count);
+            int status = call.insert(arena, addresses, fabric_h.FI_SYNC_ERR(), errors);
+            if (status == -Errno.EBADFLAGS || status == -Errno.EINVAL) {
+                addresses.fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
+                errors.fill((byte) 0);
+                status = call.insert(arena, addresses, 0, MemorySegment.NULL);
+            }
+            return new Inserted(status, addresses.toArray(JAVA_LONG), errors.toArray(JAVA_INT));
         }
-        return new Inserted(status, addresses.toArray(JAVA_LONG), errors.toArray(JAVA_INT));
     }
 
     public static int fi_av_remove(Handle vector, long address) {

@@ -37,10 +37,8 @@ public final class CmOps {
             MemorySegment name = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
             int status = fi_ops_cm.getname.invoke(function, endpoint.pointer(), name, length);
-            byte[] address = status != 0
-                    ? null
-                    : name.asSlice(0, Math.min(ROOM, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE);
-            return new Name(status, address);
+            if (status != 0) { return new Name(status, null); }
+            return new Name(0, name.asSlice(0, Math.min(ROOM, length.get(JAVA_LONG, 0))).toArray(JAVA_BYTE));
         }
     }
 

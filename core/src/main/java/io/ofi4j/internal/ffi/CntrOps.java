@@ -10,7 +10,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once; no call allocates. */
+/** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once, and allocate nothing. */
 public final class CntrOps {
     private static final MethodHandle READ = Downcalls.critical(Downcalls.longs(1));
     private static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(1));
@@ -56,20 +56,12 @@ public final class CntrOps {
     public int fi_cntr_seterr(long value) { return change(find(fi_ops_cntr.seterr$offset(), "fi_cntr_seterr"), value); }
 
     private int change(MemorySegment function, long value) {
-        try {
-            return (int) CHANGE.invokeExact(function, address, value);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return (int) LibC.call(() -> (int) CHANGE.invokeExact(function, address, value));
     }
 
     /** 0, or an error negated; one provider returns it positive. */
     public int fi_cntr_wait(long threshold, int milliseconds) {
         MemorySegment function = find(fi_ops_cntr.wait$offset(), "fi_cntr_wait");
-        try {
-            return (int) WAIT.invokeExact(function, address, threshold, milliseconds);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return (int) LibC.call(() -> (int) WAIT.invokeExact(function, address, threshold, milliseconds));
     }
 }

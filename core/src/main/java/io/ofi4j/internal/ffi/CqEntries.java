@@ -92,20 +92,16 @@ public final class CqEntries {
 
     private long spread(long found, MemorySegment entries) {
         for (int entry = 0; entry < found; entry++) {
-            spread(entry, entries);
+            long from = entry * stride;
+            for (int field = 0; field < FIELDS; field++) {
+                long value = field * WORD < stride ? raw.get(JAVA_LONG, from + field * WORD) : 0;
+                entries.set(JAVA_LONG, entry * DATA_ENTRY + field * WORD, value);
+            }
+            tags[entry] = stride > DATA_ENTRY ? raw.get(JAVA_LONG, from + DATA_ENTRY) : 0;
+            long flags = entries.get(JAVA_LONG, entry * DATA_ENTRY + WORD);
+            origins[entry] = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
         }
         return found;
-    }
-
-    private void spread(int entry, MemorySegment entries) {
-        long from = entry * stride;
-        for (int field = 0; field < FIELDS; field++) {
-            long value = field * WORD < stride ? raw.get(JAVA_LONG, from + field * WORD) : 0;
-            entries.set(JAVA_LONG, entry * DATA_ENTRY + field * WORD, value);
-        }
-        tags[entry] = stride > DATA_ENTRY ? raw.get(JAVA_LONG, from + DATA_ENTRY) : 0;
-        long flags = entries.get(JAVA_LONG, entry * DATA_ENTRY + WORD);
-        origins[entry] = !format.hasSource(flags) ? NOT_AVAILABLE : sources.getAtIndex(JAVA_LONG, entry);
     }
 
     public void put(int entry, long tag, long source) {

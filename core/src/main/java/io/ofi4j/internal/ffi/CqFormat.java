@@ -8,12 +8,10 @@ public record CqFormat(int format, long withSource) {
     private static final long CAUSED_HERE = FabricConstants.FI_SEND | FabricConstants.FI_READ
             | FabricConstants.FI_WRITE;
 
-    /** With source addresses; only those of messages if the provider gives random others. */
-    public static CqFormat withSources(int format, boolean ofMessagesOnly) {
-        return new CqFormat(format, ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
+    /** With source addresses or without; only those of messages if the provider gives random others. */
+    public static CqFormat of(int format, boolean withSources, boolean ofMessagesOnly) {
+        return new CqFormat(format, !withSources ? 0 : ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
     }
-
-    public static CqFormat withoutSources(int format) { return new CqFormat(format, 0); }
 
     public boolean hasSource(long flags) { return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0; }
 

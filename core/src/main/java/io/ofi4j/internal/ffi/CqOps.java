@@ -2,7 +2,6 @@ package io.ofi4j.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeWords;
@@ -13,13 +12,12 @@ import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read once; no call
- * allocates, except on the error path.
+ * allocates, except on the error path and to wait.
  */
 @SuppressWarnings("restricted")
 public final class CqOps {
@@ -38,15 +36,9 @@ public final class CqOps {
     private static final int ERROR_DATA_ROOM = 256;
     private static final int TEXT_ROOM = 256;
 
-    private static final VarHandle BUSY;
-
-    static {
-        try {
-            BUSY = MethodHandles.lookup().findVarHandle(CqOps.class, "busy", boolean.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    /** For writes without a full fence. */
+    private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
+            "busy");
 
     private final Handle queue;
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
@@ -59,7 +51,7 @@ public final class CqOps {
     private final CqEntries further;
     private final boolean plain;
     private final boolean criticalReads;
-    private boolean busy;
+    private volatile int busy;
 
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
@@ -73,26 +65,23 @@ public final class CqOps {
     }
 
     /** Whether a thread hands out the entries. */
-    public boolean isBusy() { return (boolean) BUSY.getAcquire(this); }
+    public boolean isBusy() { return busy != 0; }
 
     /** A thread begins to hand out the entries, inside the queue's guard. */
     public void busy() {
-        BUSY.set(this, true);
+        BUSY.lazySet(this, 1);
     }
 
     /** The entries were handed out; their memory has lived until now. */
     public void idle() {
         Reference.reachabilityFence(memory);
-        BUSY.setRelease(this, false);
+        BUSY.lazySet(this, 0);
     }
 
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
         try {
-            if (further != null) { return further.read(memory, count); }
-            return criticalReads
-                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
-                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
+            return further == null ? readPlain(count) : further.read(memory, count);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -121,14 +110,10 @@ public final class CqOps {
 
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
-        try {
-            return further == null
-                    ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread"), address,
-                            entries, count, 0L, milliseconds)
-                    : further.sread(queue, memory, count, milliseconds);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return LibC.call(() -> further == null
+                ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread"), address,
+                        entries, count, 0L, milliseconds)
+                : further.sread(queue, memory, count, milliseconds));
     }
 
     public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
@@ -190,8 +175,8 @@ public final class CqOps {
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
             return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
-                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), fi_cq_err_entry.err(entry), providerErrno,
-                    withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",
+                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), Math.abs(fi_cq_err_entry.err(entry)),
+                    providerErrno, withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",
                     errorData(entry, data));
         }
     }
@@ -204,7 +189,7 @@ public final class CqOps {
     }
 
     private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {
-        MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_cq.strerror$offset());
+        MemorySegment function = queue.find(OPS, fi_ops_cq.strerror$offset());
         if (function == null) { return ""; }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(TEXT_ROOM, JAVA_BYTE.byteSize());

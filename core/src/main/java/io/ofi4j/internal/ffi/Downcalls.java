@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Collections;
 
@@ -33,6 +32,4 @@ public final class Downcalls {
     public static MethodHandle critical(FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false));
     }
-
-    public static MemorySegment struct(MemorySegment pointer, long size) { return pointer.reinterpret(size); }
 }

@@ -13,7 +13,7 @@ import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fi_ops_ep}, and fi_control of endpoints. */
+/** {@code struct fi_ops_ep}, which active and passive endpoints have alike, and fi_control of endpoints. */
 public final class EndpointOps {
     private static final long OPS = fid_ep.ops$offset();
     /** Providers read and write a size_t, whatever length they are given. */
@@ -36,6 +36,13 @@ public final class EndpointOps {
                 default -> value.get(JAVA_LONG, 0);
             });
         }
+    }
+
+    /** FI_OPT_CM_DATA_SIZE: the bytes that may go with a connection call, 0 if the provider does not say. */
+    public static int connectionDataSize(Handle endpoint) {
+        if (endpoint.find(OPS, fi_ops_ep.getopt$offset()) == null) { return 0; }
+        Number found = fi_getopt(endpoint, fabric_h.FI_OPT_CM_DATA_SIZE(), Long.BYTES);
+        return found.status() == 0 ? Math.clamp(found.value(), 0, Short.MAX_VALUE) : 0;
     }
 
     /** As {@link #fi_getopt}. */

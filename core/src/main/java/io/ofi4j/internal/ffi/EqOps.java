@@ -43,13 +43,6 @@ public final class EqOps {
         return new Read(fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0), code.get(JAVA_INT, 0));
     }
 
-    public Read fi_eq_sread(int milliseconds) {
-        MemorySegment function = queue.require(OPS, fi_ops_eq.sread$offset(), "fi_eq_sread");
-        clear();
-        return new Read(fi_ops_eq.sread.invoke(function, queue.pointer(), code, entry, ROOM, milliseconds, 0),
-                code.get(JAVA_INT, 0));
-    }
-
     private void clear() {
         code.fill((byte) 0);
         entry.fill((byte) 0);
@@ -63,7 +56,7 @@ public final class EqOps {
 
     /** The info of a connection request; the caller owns it. */
     public InfoHandle info() {
-        return InfoHandle.adopt(fi_eq_cm_entry.info(entry));
+        return new InfoHandle(fi_eq_cm_entry.info(entry));
     }
 
     /** The private data of a connection event of that length. */
@@ -103,8 +96,8 @@ public final class EqOps {
             int providerErrno = fi_eq_err_entry.prov_errno(error);
             MemorySegment data = fi_eq_err_entry.err_data(error);
             return new ErrorEntry(fi_eq_err_entry.fid(error).address(), fi_eq_err_entry.context(error).address(),
-                    fi_eq_err_entry.data(error), fi_eq_err_entry.err(error), providerErrno,
-                    fi_eq_strerror(providerErrno, data), copy(data, fi_eq_err_entry.err_data_size(error)));
+                    fi_eq_err_entry.data(error), Math.abs(fi_eq_err_entry.err(error)), providerErrno,
+                    fi_eq_strerror(arena, providerErrno, data), copy(data, fi_eq_err_entry.err_data_size(error)));
         }
     }
 
@@ -112,14 +105,13 @@ public final class EqOps {
         return data.address() == 0 ? new byte[0] : data.reinterpret(Math.min(size, ERROR_DATA_ROOM)).toArray(JAVA_BYTE);
     }
 
-    private String fi_eq_strerror(int providerErrno, MemorySegment errorData) {
-        MemorySegment function = Ops.find(queue.pointer(), OPS, fi_ops_eq.strerror$offset());
+    private String fi_eq_strerror(Arena arena, int providerErrno, MemorySegment errorData) {
+        MemorySegment function = queue.find(OPS, fi_ops_eq.strerror$offset());
         if (function == null || providerErrno == 0) { return ""; }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment room = arena.allocate(TEXT_ROOM);
-            String found = LibC.string(fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
-                    room, TEXT_ROOM - 1)); // providers do not terminate what they copy
-            return found == null ? "" : found;
-        }
+        MemorySegment room = arena.allocate(TEXT_ROOM);
+        // one byte less than there is: providers do not terminate what they copy
+        String found = LibC.string(
+                fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room, TEXT_ROOM - 1));
+        return found == null ? "" : found;
     }
 }

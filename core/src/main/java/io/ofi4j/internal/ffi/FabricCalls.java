@@ -3,6 +3,7 @@ package io.ofi4j.internal.ffi;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.ofi4j.info.Parameter;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
@@ -10,8 +11,10 @@ import io.ofi4j.bindings.fi_info;
 import io.ofi4j.bindings.fi_param;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The functions that libfabric exports as symbols. */
 @SuppressWarnings("restricted")
@@ -41,24 +44,21 @@ public final class FabricCalls {
     /** The status, and copies of the infos. */
     public record Found(int status, List<InfoHandle> infos) {}
 
-    /** Node, service and hints may be null. */
+    /** Node and service may be null. */
     public static Found fi_getinfo(int version, String node, String service, long flags, InfoHandle hints) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             MemorySegment nodeText = node == null ? MemorySegment.NULL : arena.allocateFrom(node);
             MemorySegment serviceText = service == null ? MemorySegment.NULL : arena.allocateFrom(service);
             // The first call loads the providers, some of which install signal handlers.
-            int status = SignalGuard.call(() -> fabric_h.fi_getinfo(version, nodeText, serviceText, flags,
-                    hints == null ? MemorySegment.NULL : hints.pointer(), out));
+            int status = SignalGuard
+                    .call(() -> fabric_h.fi_getinfo(version, nodeText, serviceText, flags, hints.pointer(), out));
             if (status != 0) { return new Found(status, List.of()); }
             MemorySegment first = out.get(ADDRESS, 0);
             try {
-                List<InfoHandle> infos = new ArrayList<>();
-                for (MemorySegment at = first; at.address() != 0; at = fi_info.next(at)) {
-                    at = at.reinterpret(fi_info.sizeof());
-                    infos.add(InfoHandle.copyOf(at));
-                }
-                return new Found(0, List.copyOf(infos));
+                return new Found(0, Stream
+                        .iterate(first, at -> at.address() != 0, at -> fi_info.next(at.reinterpret(fi_info.sizeof())))
+                        .map(InfoHandle::copyOf).toList());
             } finally {
                 fabric_h.fi_freeinfo(first);
             }
@@ -70,9 +70,6 @@ public final class FabricCalls {
                 (arena, out) -> SignalGuard.call(() -> fabric_h.fi_fabric(info.fabric(), out, MemorySegment.NULL)));
     }
 
-    /** A variable that libfabric or a provider reads; the value is null if it is not set. */
-    public record Parameter(String name, String help, String value) {}
-
     public static List<Parameter> fi_getparams() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
@@ -80,14 +77,13 @@ public final class FabricCalls {
             if (fabric_h.fi_getparams(out, count) != 0) { return List.of(); }
             int length = count.get(JAVA_INT, 0);
             MemorySegment parameters = out.get(ADDRESS, 0).reinterpret(length * fi_param.sizeof());
-            List<Parameter> all = new ArrayList<>(length);
-            for (int i = 0; i < length; i++) {
-                MemorySegment one = fi_param.asSlice(parameters, i);
-                all.add(new Parameter(LibC.string(fi_param.name(one)), LibC.string(fi_param.help_string(one)),
-                        LibC.string(fi_param.value(one))));
-            }
+            List<Parameter> all = parameters.elements(fi_param.layout())
+                    .map(one -> new Parameter(LibC.string(fi_param.name(one)),
+                            Objects.requireNonNullElse(LibC.string(fi_param.help_string(one)), ""),
+                            Optional.ofNullable(LibC.string(fi_param.value(one)))))
+                    .toList();
             if (length > 0) { fabric_h.fi_freeparams(parameters); }
-            return List.copyOf(all);
+            return all;
         }
     }
 }

@@ -43,5 +43,4 @@ public final class FabricConstants {
     public static final int FI_SOCKADDR_IN6 = 3;
     public static final int FI_ADDR_STR = 9;
     public static final long FI_ADDR_NOTAVAIL = -1;
-
 }

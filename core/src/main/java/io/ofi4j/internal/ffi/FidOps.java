@@ -27,9 +27,7 @@ public final class FidOps {
     }
 
     public static int fi_enable(Handle object) {
-        MemorySegment function = object.require(OPS, fi_ops.control$offset(), "fi_enable");
-        return SignalGuard.call(
-                () -> fi_ops.control.invoke(function, object.pointer(), fabric_h.FI_ENABLE(), MemorySegment.NULL));
+        return SignalGuard.call(() -> control(object, fabric_h.FI_ENABLE(), MemorySegment.NULL, "fi_enable"));
     }
 
     /** fi_control of a command that must be offered. */
@@ -43,7 +41,7 @@ public final class FidOps {
 
     /** A command that returns a number, such as FI_GETWAIT. */
     public static Control fi_control(Handle object, int command) {
-        MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
+        MemorySegment function = object.find(OPS, fi_ops.control$offset());
         if (function == null) { return new Control(-Errno.ENOSYS, 0); }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
@@ -53,7 +51,7 @@ public final class FidOps {
 
     /** A command that takes a number, such as FI_BACKLOG. */
     public static int fi_control(Handle object, int command, int value) {
-        MemorySegment function = Ops.find(object.pointer(), OPS, fi_ops.control$offset());
+        MemorySegment function = object.find(OPS, fi_ops.control$offset());
         if (function == null) { return -Errno.ENOSYS; }
         try (Arena arena = Arena.ofConfined()) {
             return fi_ops.control.invoke(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));

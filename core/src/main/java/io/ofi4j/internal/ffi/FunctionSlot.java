@@ -1,8 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
@@ -40,17 +37,11 @@ public record FunctionSlot(long address) {
 
     public static FunctionSlot in(long table, long offset) { return new FunctionSlot(table + offset); }
 
-    /** The status, and the table's address if it is 0. */
-    public record Table(int status, long address) {}
-
-    /** fi_open_ops; see fi_domain(3). */
-    public static Table open(Handle domain, String name) {
+    /** fi_open_ops, which gives a table; see fi_domain(3). */
+    public static Opened open(Handle domain, String name) {
         MemorySegment function = domain.require(fid.ops$offset(), fi_ops.ops_open$offset(), "fi_open_ops");
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ADDRESS);
-            return new Table(fi_ops.ops_open.invoke(function, domain.pointer(), arena.allocateFrom(name), 0, out,
-                    MemorySegment.NULL), out.get(JAVA_LONG, 0));
-        }
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(function, domain.pointer(),
+                arena.allocateFrom(name), 0, out, MemorySegment.NULL));
     }
 
     public static boolean isEndpoint(long object) {
@@ -60,11 +51,6 @@ public record FunctionSlot(long address) {
     /** {@return the context that an object was opened with} */
     public static long context(long object) {
         return NativeWords.get(object, fid.context$offset());
-    }
-
-    /** {@return a handle for a provider's function, whose address is the first argument} */
-    public static MethodHandle downcall(FunctionDescriptor descriptor) {
-        return Downcalls.plain(descriptor);
     }
 
     public long function() { return NativeWords.get(address, 0); }

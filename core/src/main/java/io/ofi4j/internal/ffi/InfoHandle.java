@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.ofi4j.internal.os.LibC;
@@ -22,7 +23,8 @@ import java.lang.foreign.MemorySegment;
 public final class InfoHandle {
     private final MemorySegment info;
 
-    private InfoHandle(MemorySegment owned) {
+    /** Takes over an info that the caller would have to free. */
+    public InfoHandle(MemorySegment owned) {
         this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
     }
 
@@ -31,11 +33,6 @@ public final class InfoHandle {
         MemorySegment copy = fabric_h.fi_dupinfo(info);
         if (copy.address() == 0) { throw new OutOfMemoryError("fi_dupinfo"); }
         return new InfoHandle(copy);
-    }
-
-    /** Takes over an info that the caller would have to free. */
-    public static InfoHandle adopt(MemorySegment info) {
-        return new InfoHandle(info);
     }
 
     public MemorySegment pointer() { return info; }
@@ -50,17 +47,16 @@ public final class InfoHandle {
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
         fi_info.handle(copy.info, MemorySegment.NULL);
-        if (fi_fabric_attr.prov_name(copy.fabric()).address() == 0) {
-            fi_fabric_attr.prov_name(copy.fabric(),
-                    LibC.strdup(LibC.string(fi_fabric_attr.prov_name(passive.fabric()))));
-        }
-        if (fi_fabric_attr.name(copy.fabric()).address() == 0) {
-            fi_fabric_attr.name(copy.fabric(), LibC.strdup(LibC.string(fi_fabric_attr.name(passive.fabric()))));
-        }
-        if (fi_domain_attr.name(copy.domain()).address() == 0) {
-            fi_domain_attr.name(copy.domain(), LibC.strdup(LibC.string(fi_domain_attr.name(passive.domain()))));
-        }
+        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
+        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        complete(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
         return copy;
+    }
+
+    private static void complete(MemorySegment copy, MemorySegment passive, long name) {
+        if (copy.get(ADDRESS, name).address() == 0) {
+            copy.set(ADDRESS, name, LibC.strdup(LibC.string(passive.get(ADDRESS, name))));
+        }
     }
 
     /** A copy with this number of receives. */

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_mr_attr;
 import io.ofi4j.bindings.fi_mr_map_raw;
@@ -59,13 +60,9 @@ public final class MrOps {
         return vector;
     }
 
-    public static long fi_mr_desc(Handle region) {
-        return fid_mr.mem_desc(Downcalls.struct(region.pointer(), fid_mr.sizeof())).address();
-    }
+    public static long fi_mr_desc(Handle region) { return NativeWords.get(region.address(), fid_mr.mem_desc$offset()); }
 
-    public static long fi_mr_key(Handle region) {
-        return fid_mr.key(Downcalls.struct(region.pointer(), fid_mr.sizeof()));
-    }
+    public static long fi_mr_key(Handle region) { return NativeWords.get(region.address(), fid_mr.key$offset()); }
 
     /** Tells the provider that other pages are behind these addresses. */
     public static int fi_mr_refresh(Handle region, List<MemorySegment> ranges) {

@@ -1,6 +1,5 @@
 package io.ofi4j.internal.ffi;
 
-import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_msg;
 import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.MemorySegment;
@@ -10,22 +9,16 @@ public final class MsgOps {
     private static final long OPS = fid_ep.msg$offset();
 
     private final long endpoint;
-    private final MemorySegment recvmsg;
-    private final boolean plain;
+    private final long recvmsg;
+    private final boolean critical;
 
     public MsgOps(Handle endpoint, boolean critical) {
         this.endpoint = endpoint.address();
-        this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg");
-        this.plain = !critical;
+        this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg").address();
+        this.critical = critical;
     }
 
     public long fi_recvmsg(MemorySegment message, long flags) {
-        try {
-            return plain
-                    ? (long) RmaOps.LONG_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags)
-                    : (long) RmaOps.SHORT_MESSAGE.invokeExact(recvmsg, endpoint, message.address(), flags);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return RmaOps.message(critical, recvmsg, endpoint, message.address(), flags);
     }
 }

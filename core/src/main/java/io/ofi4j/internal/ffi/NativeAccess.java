@@ -17,16 +17,12 @@ public final class NativeAccess {
         try {
             return first.get();
         } catch (IllegalCallerException | LinkageError e) {
-            if (isRefusal(e)) {
+            // On a second try, a class that failed to initialize has the first exception only as text.
+            if (Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+                    .anyMatch(one -> one.toString().contains(IllegalCallerException.class.getName()))) {
                 throw new IllegalCallerException("The JVM refuses native access: start java with " + OPTION + ".", e);
             }
             throw e;
         }
-    }
-
-    /** On a second try, a class that failed to initialize has the first exception only as text. */
-    private static boolean isRefusal(Throwable failure) {
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .anyMatch(one -> one.toString().contains(IllegalCallerException.class.getName()));
     }
 }

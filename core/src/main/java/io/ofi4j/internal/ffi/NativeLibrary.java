@@ -48,9 +48,15 @@ public final class NativeLibrary {
 
     private static SymbolLookup prepareAndOpen(Map<String, String> environment) {
         environment.forEach((name, value) -> LibC.setenv(name, value, true));
-        setDefaults();
+        // PSM's constructors replace the JVM's signal handlers unless they are told not to.
+        LibC.setenv("IPATH_NO_BACKTRACE", "1", true);
+        LibC.setenv("HFI_NO_BACKTRACE", "1", true);
+        // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
+        LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
         SymbolLookup library = SignalGuard.call(NativeLibrary::open);
-        long here = library.find("fi_getinfo").orElseThrow().address();
+        long here = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that " + PATH_PROPERTY
+                + " names is no libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
+                null)).address();
         if (here != fabric_h.fi_getinfo$address().address()) {
             throw new NotFound(
                     "The library that " + PATH_PROPERTY + " names is not known as " + SONAME
@@ -58,14 +64,6 @@ public final class NativeLibrary {
                     null);
         }
         return library;
-    }
-
-    private static void setDefaults() {
-        // PSM's constructors replace the JVM's signal handlers unless they are told not to.
-        LibC.setenv("IPATH_NO_BACKTRACE", "1", true);
-        LibC.setenv("HFI_NO_BACKTRACE", "1", true);
-        // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
-        LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
     }
 
     private static SymbolLookup open() {

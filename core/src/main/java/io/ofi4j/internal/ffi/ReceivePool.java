@@ -28,15 +28,11 @@ public final class ReceivePool {
         }
     }
 
-    private boolean post(long context) {
+    /** Posts one, also again when it has completed. A connection that has ended refuses it, and needs none. */
+    public boolean post(long context) {
         fi_msg.context(message, MemorySegment.ofAddress(context));
         return ops.fi_recvmsg(message, 0) == 0;
     }
 
     public boolean owns(long context) { return context >= base && context < base + length; }
-
-    /** Posts one again. A connection that has ended refuses it, and needs none. */
-    public void completed(long context) {
-        post(context);
-    }
 }

@@ -14,11 +14,13 @@ public final class RmaMessageStruct {
     private static final long IOV = iovec.sizeof();
     private static final long RMA_IOV = fi_rma_iov.sizeof();
 
-    private final MemorySegment message;
-    private final MemorySegment locals;
-    private final MemorySegment descriptors;
+    final MemorySegment message;
+    final MemorySegment locals;
+    final MemorySegment descriptors;
+    /** The bytes of all local segments. */
+    long length;
+
     private final MemorySegment remotes;
-    private long length;
 
     public RmaMessageStruct(int localLimit, int remoteLimit) {
         Arena arena = Arena.ofAuto();
@@ -61,19 +63,11 @@ public final class RmaMessageStruct {
 
     public void context(long context) { message.set(JAVA_LONG, CONTEXT, context); }
 
-    public long address() { return message.address(); }
+    long localCount() { return fi_msg_rma.iov_count(message); }
 
-    public long length() { return length; }
+    long peer() { return fi_msg_rma.addr(message); }
 
-    public long localVector() { return locals.address(); }
+    long remoteAddress() { return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset()); }
 
-    public long descriptors() { return descriptors.address(); }
-
-    public long localCount() { return fi_msg_rma.iov_count(message); }
-
-    public long peer() { return fi_msg_rma.addr(message); }
-
-    public long remoteAddress() { return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset()); }
-
-    public long remoteKey() { return remotes.get(JAVA_LONG, fi_rma_iov.key$offset()); }
+    long remoteKey() { return remotes.get(JAVA_LONG, fi_rma_iov.key$offset()); }
 }

@@ -17,8 +17,8 @@ public final class RmaOps {
     private static final MethodHandle LONG_INJECT_WRITEDATA = Downcalls.plain(Downcalls.longs(7));
     private static final MethodHandle SHORT_WRITEDATA = Downcalls.critical(Downcalls.longs(9));
     private static final MethodHandle LONG_WRITEDATA = Downcalls.plain(Downcalls.longs(9));
-    static final MethodHandle SHORT_MESSAGE = Downcalls.critical(Downcalls.longs(3));
-    static final MethodHandle LONG_MESSAGE = Downcalls.plain(Downcalls.longs(3));
+    private static final MethodHandle SHORT_MESSAGE = Downcalls.critical(Downcalls.longs(3));
+    private static final MethodHandle LONG_MESSAGE = Downcalls.plain(Downcalls.longs(3));
 
     /** A provider may copy the data inside the call. A larger copy would delay safepoints. */
     private static final long CRITICAL_LIMIT = 64 * 1024;
@@ -56,11 +56,11 @@ public final class RmaOps {
     }
 
     public long fi_write(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
-        return transfer(write, buffer, length, descriptor, peer, address, key, context);
+        return transfer(length <= criticalLimit, write, buffer, length, descriptor, peer, address, key, context);
     }
 
     public long fi_read(long buffer, long length, long descriptor, long peer, long address, long key, long context) {
-        return transfer(read, buffer, length, descriptor, peer, address, key, context);
+        return transfer(length <= criticalLimit, read, buffer, length, descriptor, peer, address, key, context);
     }
 
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
@@ -116,15 +116,9 @@ public final class RmaOps {
 
     private long vector(long function, RmaMessageStruct message, long context) {
         try {
-            return message.length() <= criticalLimit
-                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
-                            message.localVector(), message.descriptors(), message.localCount(), message.peer(),
-                            message.remoteAddress(), message.remoteKey(), context)
-                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint,
-                            message.localVector(), message.descriptors(), message.localCount(), message.peer(),
-                            message.remoteAddress(), message.remoteKey(), context);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
+            return transfer(message.length <= criticalLimit, function, message.locals.address(),
+                    message.descriptors.address(), message.localCount(), message.peer(), message.remoteAddress(),
+                    message.remoteKey(), context);
         } finally {
             Reference.reachabilityFence(message);
         }
@@ -132,26 +126,32 @@ public final class RmaOps {
 
     private long message(long function, RmaMessageStruct message, long flags) {
         try {
-            return message.length() <= criticalLimit
-                    ? (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
-                            flags)
-                    : (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message.address(),
-                            flags);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
+            return message(message.length <= criticalLimit, function, endpoint, message.message.address(), flags);
         } finally {
             Reference.reachabilityFence(message);
         }
     }
 
-    private long transfer(long function, long buffer, long length, long descriptor, long peer, long address, long key,
-            long context) {
+    /** Every call that takes a struct: an endpoint's address, that of the struct, and flags. */
+    static long message(boolean critical, long function, long endpoint, long message, long flags) {
         try {
-            return length <= criticalLimit
-                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
-                            descriptor, peer, address, key, context)
-                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, buffer, length,
-                            descriptor, peer, address, key, context);
+            return critical
+                    ? (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message, flags)
+                    : (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message, flags);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** The calls with a buffer, its length and descriptor, or a vector, its descriptors and their number. */
+    private long transfer(boolean critical, long function, long local, long second, long third, long peer, long address,
+            long key, long context) {
+        try {
+            return critical
+                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second,
+                            third, peer, address, key, context)
+                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second,
+                            third, peer, address, key, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

@@ -18,11 +18,10 @@ public class EventRecorder {
 
     public Object registering() { return null; }
 
-    public void registered(Object begun, String provider, long length, Object access) {}
-
     public Object deregistering() { return null; }
 
-    public void deregistered(Object begun, String provider, long length, Object access) {}
+    /** Ends {@link #registering} or {@link #deregistering}. */
+    public void regionChanged(Object begun, String provider, long length, Object access) {}
 
     public void enabled(String provider, Object type) {}
 

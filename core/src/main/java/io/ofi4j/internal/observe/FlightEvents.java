@@ -29,6 +29,21 @@ public final class FlightEvents {
         String access;
     }
 
+    @Registered(false)
+    public abstract static class OfEndpoint extends OfProvider {
+        @Label("Endpoint Type")
+        String type;
+    }
+
+    @Registered(false)
+    public abstract static class OfError extends OfProvider {
+        @Label("Error Number")
+        int errno;
+
+        @Label("Text")
+        String text;
+    }
+
     @Registered
     @Name("io.ofi4j.MemoryRegistration")
     @Label("Memory Registration")
@@ -42,18 +57,12 @@ public final class FlightEvents {
     @Registered
     @Name("io.ofi4j.EndpointEnabled")
     @Label("Endpoint Enabled")
-    public static final class Enabled extends OfProvider {
-        @Label("Endpoint Type")
-        String type;
-    }
+    public static final class Enabled extends OfEndpoint {}
 
     @Registered
     @Name("io.ofi4j.EndpointClosed")
     @Label("Endpoint Closed")
-    public static final class Closed extends OfProvider {
-        @Label("Endpoint Type")
-        String type;
-    }
+    public static final class Closed extends OfEndpoint {}
 
     @Registered
     @Name("io.ofi4j.OperationsCanceled")
@@ -73,13 +82,7 @@ public final class FlightEvents {
     @Name("io.ofi4j.ConnectionRefused")
     @Label("Connection Refused")
     @Description("A connection did not come about")
-    public static final class Refused extends OfProvider {
-        @Label("Error Number")
-        int errno;
-
-        @Label("Text")
-        String text;
-    }
+    public static final class Refused extends OfError {}
 
     @Registered
     @Name("io.ofi4j.ConnectionEnded")
@@ -90,15 +93,9 @@ public final class FlightEvents {
     @Name("io.ofi4j.CompletionError")
     @Label("Completion Error")
     @Description("An operation failed, or was canceled")
-    public static final class OperationFailed extends OfProvider {
+    public static final class OperationFailed extends OfError {
         @Label("Token")
         long token;
-
-        @Label("Error Number")
-        int errno;
-
-        @Label("Text")
-        String text;
     }
 
     @Registered

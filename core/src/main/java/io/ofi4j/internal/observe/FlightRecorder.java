@@ -10,29 +10,10 @@ public final class FlightRecorder extends EventRecorder {
         return event;
     }
 
-    @Override
-    public Object registering() { return begun(new FlightEvents.Registration()); }
-
-    @Override
-    public void registered(Object begun, String provider, long length, Object access) {
-        commit((FlightEvents.Registration) begun, provider, length, access);
-    }
-
-    @Override
-    public Object deregistering() { return begun(new FlightEvents.Deregistration()); }
-
-    @Override
-    public void deregistered(Object begun, String provider, long length, Object access) {
-        commit((FlightEvents.Deregistration) begun, provider, length, access);
-    }
-
-    private static void commit(FlightEvents.OfRegion event, String provider, long length, Object access) {
+    /** Ends an event, if it was begun; whether somebody records it. */
+    private static boolean isWanted(Event event) {
         event.end();
-        if (event.shouldCommit()) {
-            event.length = length;
-            event.access = access.toString();
-            commit(event, provider);
-        }
+        return event.shouldCommit();
     }
 
     private static void commit(FlightEvents.OfProvider event, String provider) {
@@ -41,22 +22,34 @@ public final class FlightRecorder extends EventRecorder {
     }
 
     @Override
-    public void enabled(String provider, Object type) {
-        FlightEvents.Enabled event = new FlightEvents.Enabled();
-        if (event.shouldCommit()) {
-            event.type = type.toString();
+    public Object registering() { return begun(new FlightEvents.Registration()); }
+
+    @Override
+    public Object deregistering() { return begun(new FlightEvents.Deregistration()); }
+
+    @Override
+    public void regionChanged(Object begun, String provider, long length, Object access) {
+        FlightEvents.OfRegion event = (FlightEvents.OfRegion) begun;
+        if (isWanted(event)) {
+            event.length = length;
+            event.access = access.toString();
             commit(event, provider);
         }
     }
+
+    @Override
+    public void enabled(String provider, Object type) { commit(new FlightEvents.Enabled(), provider, type); }
 
     @Override
     public Object closing() { return begun(new FlightEvents.Closed()); }
 
     @Override
     public void closed(Object begun, String provider, Object type) {
-        FlightEvents.Closed event = (FlightEvents.Closed) begun;
-        event.end();
-        if (event.shouldCommit()) {
+        commit((FlightEvents.Closed) begun, provider, type);
+    }
+
+    private static void commit(FlightEvents.OfEndpoint event, String provider, Object type) {
+        if (isWanted(event)) {
             event.type = type.toString();
             commit(event, provider);
         }
@@ -66,34 +59,27 @@ public final class FlightRecorder extends EventRecorder {
     public void canceled(String provider, int operations) {
         FlightEvents.Canceled event = new FlightEvents.Canceled();
         event.operations = operations;
-        commitIfWanted(event, provider);
+        commit(event, provider);
     }
 
     @Override
-    public void connected(String provider) { commitIfWanted(new FlightEvents.Connected(), provider); }
+    public void connected(String provider) { commit(new FlightEvents.Connected(), provider); }
 
     @Override
-    public void disconnected(String provider) { commitIfWanted(new FlightEvents.Disconnected(), provider); }
-
-    private static void commitIfWanted(FlightEvents.OfProvider event, String provider) {
-        if (event.shouldCommit()) { commit(event, provider); }
-    }
+    public void disconnected(String provider) { commit(new FlightEvents.Disconnected(), provider); }
 
     @Override
-    public void refused(String provider, int errno) {
-        FlightEvents.Refused event = new FlightEvents.Refused();
-        if (event.shouldCommit()) {
-            event.errno = errno;
-            event.text = FabricCalls.fi_strerror(errno);
-            commit(event, provider);
-        }
-    }
+    public void refused(String provider, int errno) { commit(new FlightEvents.Refused(), provider, errno, ""); }
 
     @Override
     public void failed(String provider, long token, int errno, String text) {
         FlightEvents.OperationFailed event = new FlightEvents.OperationFailed();
+        event.token = token;
+        commit(event, provider, errno, text);
+    }
+
+    private static void commit(FlightEvents.OfError event, String provider, int errno, String text) {
         if (event.shouldCommit()) {
-            event.token = token;
             event.errno = errno;
             event.text = text.isEmpty() ? FabricCalls.fi_strerror(errno) : text;
             commit(event, provider);
@@ -117,8 +103,7 @@ public final class FlightRecorder extends EventRecorder {
     @Override
     public void posted(Object begun, String provider, String operation, int turns, boolean accepted) {
         FlightEvents.SlowPost event = (FlightEvents.SlowPost) begun;
-        event.end();
-        if (event.shouldCommit()) {
+        if (isWanted(event)) {
             event.operation = operation;
             event.attempts = turns;
             event.accepted = accepted;
@@ -132,8 +117,7 @@ public final class FlightRecorder extends EventRecorder {
     @Override
     public void waited(Object begun, String operation, boolean found) {
         FlightEvents.SlowWait event = (FlightEvents.SlowWait) begun;
-        event.end();
-        if (event.shouldCommit()) {
+        if (isWanted(event)) {
             event.operation = operation;
             event.found = found;
             event.commit();

@@ -2,13 +2,11 @@ package io.ofi4j.internal.observe;
 
 import java.lang.ref.Cleaner;
 import java.util.Collections;
-import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 /**
@@ -25,8 +23,8 @@ public final class LeakReport {
     /** Initialized with the first object. */
     private static final class Notes {
         static final Cleaner CLEANER = Cleaner.create();
-        static final AtomicLong COUNT = new AtomicLong();
-        static final Set<Opened> OPEN = ConcurrentHashMap.newKeySet();
+        /** In the order of opening. */
+        static final Set<Opened> OPEN = Collections.synchronizedSet(new LinkedHashSet<>());
         /** Objects here have identity equality. */
         static final Map<Object, Opened> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -34,15 +32,11 @@ public final class LeakReport {
             Runtime.getRuntime().addShutdownHook(new Thread(Notes::reportAll, "ofi4j-leaks"));
         }
 
-        static void reportAll() {
-            OPEN.stream().sorted(Comparator.comparingLong(one -> one.number))
-                    .forEach(one -> report(one, "is open as the process ends"));
-        }
+        static void reportAll() { List.copyOf(OPEN).forEach(one -> report(one, "is open as the process ends")); }
     }
 
     /** Describes one object without a reference to it. Runs when the object is unreachable or closed. */
     private static final class Opened implements Runnable {
-        final long number = Notes.COUNT.incrementAndGet();
         final String what;
         final String thread = Thread.currentThread().getName();
         final List<String> frames;

@@ -29,11 +29,11 @@ public final class Errno {
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTDOWN = 112;
     public static final int EHOSTUNREACH = 113;
+    public static final int EDQUOT = 122;
     public static final int ECANCELED = 125;
     public static final int EKEYREJECTED = 129;
     public static final int ETOOSMALL = 257;
     public static final int EAVAIL = 259;
     public static final int EBADFLAGS = 260;
     public static final int ENOKEY = 266;
-
 }

@@ -4,12 +4,19 @@ import io.ofi4j.bindings.libc.libc_h;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /** The calls of the C library that loading and discovery need, and method handles for others. */
 @SuppressWarnings("restricted")
 public final class LibC {
+    /** A function that returns an int. */
+    static MethodHandle handle(String name, MemoryLayout... arguments) {
+        return handle(name, FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));
+    }
+
     public static MethodHandle handle(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), descriptor, options);

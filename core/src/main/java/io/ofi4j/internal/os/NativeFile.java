@@ -14,22 +14,15 @@ import java.nio.file.Path;
 /** An open file, for calls that Java lacks. Errors are positive errno values. */
 @SuppressWarnings("restricted")
 public final class NativeFile implements AutoCloseable {
-    public static final int EDQUOT = 122;
-
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
     private static final MethodHandle OPEN = LibC.handle("open",
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ERRNO, Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FALLOCATE = LibC.handle("fallocate",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG), ERRNO);
-    private static final MethodHandle STATX = LibC.handle("statx",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle FCNTL = LibC.handle("fcntl",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FLOCK = LibC.handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle STATX = LibC.handle("statx", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
+    private static final MethodHandle FLOCK = LibC.handle("flock", JAVA_INT, JAVA_INT);
 
     private static final int O_RDWR = 2;
-    private static final int O_NONBLOCK = 0x800;
-    private static final int O_CLOEXEC = 0x80000;
     private static final int O_DIRECTORY = 0x10000;
     private static final int F_SETSIG = 10;
     private static final int F_SETLEASE = 1024;
@@ -57,22 +50,19 @@ public final class NativeFile implements AutoCloseable {
 
     /** Opens a regular file to read and write; see {@link #error}. */
     public static NativeFile open(Path file) {
-        return new NativeFile(open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        return new NativeFile(open(file, O_RDWR | Descriptors.NONBLOCK | Descriptors.CLOEXEC));
     }
 
     /** Opens a folder, to be locked; see {@link #error}. */
     public static NativeFile openFolder(Path folder) {
-        return new NativeFile(open(folder, O_DIRECTORY | O_CLOEXEC));
+        return new NativeFile(open(folder, O_DIRECTORY | Descriptors.CLOEXEC));
     }
 
     /** Whether no other file descriptor or mapping of it exists; false, too, if this process may not know. */
     public boolean isUnused() {
-        boolean isUnused = fcntl(F_SETSIG, SIGURG) == 0 && fcntl(F_SETLEASE, F_WRLCK) == 0;
-        return isUnused & fcntl(F_SETLEASE, F_UNLCK) == 0;
-    }
-
-    private int fcntl(int command, int argument) {
-        return (int) LibC.call(() -> (int) FCNTL.invokeExact(descriptor, command, argument));
+        boolean isUnused = Descriptors.fcntl(descriptor, F_SETSIG, SIGURG) == 0
+                && Descriptors.fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;
+        return isUnused & Descriptors.fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0;
     }
 
     /** flock(2) until it is closed; false if another process or thread has the lock, true if it cannot be locked at all. */
@@ -83,10 +73,9 @@ public final class NativeFile implements AutoCloseable {
     private static int open(Path path, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            int result = (int) OPEN.invokeExact(errno, arena.allocateFrom(path.toString()), flags, OWNERS);
+            MemorySegment name = arena.allocateFrom(path.toString());
+            int result = (int) LibC.call(() -> (int) OPEN.invokeExact(errno, name, flags, OWNERS));
             return result < 0 ? -errno.get(JAVA_INT, 0) : result;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
         }
     }
 
@@ -97,12 +86,12 @@ public final class NativeFile implements AutoCloseable {
     public int reserve(long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            while ((int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset, length) != 0) {
+            LibC.Call fallocate = () -> (int) FALLOCATE.invokeExact(errno, descriptor, FALLOC_FL_KEEP_SIZE, offset,
+                    length);
+            while (LibC.call(fallocate) != 0) {
                 if (errno.get(JAVA_INT, 0) != Errno.EINTR) { return errno.get(JAVA_INT, 0); }
             }
             return 0;
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
         }
     }
 
@@ -116,11 +105,9 @@ public final class NativeFile implements AutoCloseable {
     private long fact(long at) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment facts = arena.allocate(STATX_LENGTH, Long.BYTES);
-            int ignored = (int) STATX.invokeExact(descriptor, arena.allocateFrom(""), AT_EMPTY_PATH,
-                    STATX_SIZE_AND_BLOCKS, facts);
+            MemorySegment name = arena.allocateFrom("");
+            LibC.call(() -> (int) STATX.invokeExact(descriptor, name, AT_EMPTY_PATH, STATX_SIZE_AND_BLOCKS, facts));
             return facts.get(JAVA_LONG, at);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
         }
     }
 

@@ -18,10 +18,8 @@ import java.util.stream.Stream;
 public final class NativeMemory {
     private static final MethodHandle MMAP = LibC.handle("mmap",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = LibC.handle("munmap",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MADVISE = LibC.handle("madvise",
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MUNMAP = LibC.handle("munmap", JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
     public static final long PAGE = 4096;
     public static final long HUGE_PAGE = 2 << 20;

@@ -19,15 +19,9 @@ import java.util.function.Supplier;
  */
 public final class SignalGuard {
     private static final int SIGNALS = 31;
-    private static final int SIGILL = 4;
-    private static final int SIGBUS = 7;
-    private static final int SIGFPE = 8;
-    private static final int SIGKILL = 9;
-    private static final int SIGSEGV = 11;
-    private static final int SIGSTOP = 19;
     /** The signals that HotSpot handles itself, and dies of otherwise. */
     private static final Map<Integer, String> VITAL = new TreeMap<>(
-            Map.of(SIGILL, "SIGILL", SIGBUS, "SIGBUS", SIGFPE, "SIGFPE", SIGSEGV, "SIGSEGV"));
+            Map.of(4, "SIGILL", 7, "SIGBUS", 8, "SIGFPE", 11, "SIGSEGV"));
     /** The handlers before libfabric was loaded. */
     private static final MemorySegment ORIGINAL = current(Arena.global());
 
@@ -40,8 +34,7 @@ public final class SignalGuard {
             } finally {
                 for (int signal = 1; signal <= SIGNALS; signal++) {
                     MemorySegment before = sigaction.asSlice(saved, signal);
-                    if (isCatchable(signal) && libc_h.sigaction(signal, MemorySegment.NULL, now) == 0
-                            && !isSame(now, before)) {
+                    if (libc_h.sigaction(signal, MemorySegment.NULL, now) == 0 && !isSame(now, before)) {
                         libc_h.sigaction(signal, before, MemorySegment.NULL);
                     }
                 }
@@ -52,9 +45,7 @@ public final class SignalGuard {
     private static MemorySegment current(Arena arena) {
         MemorySegment handlers = sigaction.allocateArray(SIGNALS + 1, arena);
         for (int signal = 1; signal <= SIGNALS; signal++) {
-            if (isCatchable(signal)) {
-                libc_h.sigaction(signal, MemorySegment.NULL, sigaction.asSlice(handlers, signal));
-            }
+            libc_h.sigaction(signal, MemorySegment.NULL, sigaction.asSlice(handlers, signal));
         }
         return handlers;
     }
@@ -74,6 +65,4 @@ public final class SignalGuard {
                 && sigaction.sa_mask(one).get(JAVA_LONG, 0) == sigaction.sa_mask(other).get(JAVA_LONG, 0)
                 && sigaction.sa_flags(one) == sigaction.sa_flags(other);
     }
-
-    private static boolean isCatchable(int signal) { return signal != SIGKILL && signal != SIGSTOP; }
 }

@@ -1,5 +1,8 @@
 package io.ofi4j.internal.quirks;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /**
  * What is known of a provider beyond the man pages. Where none is known, ofi4j makes plain calls and expects what the man pages
  * promise. Facts are copied into final fields when an object is opened; the data path never looks them up.
@@ -19,8 +22,6 @@ public enum Fact {
     STALE_WAIT_OBJECTS,
     /** The descriptor of a queue becomes quiet in fi_cq_sread only, not in fi_trywait. */
     DESCRIPTOR_RESET_BY_READ,
-    /** fi_eq_sread does not return when its time is over. */
-    EVENT_WAIT_IGNORES_TIME,
     /** A read of no bytes never completes. */
     EMPTY_READS_HANG,
     /** A write of no bytes with DELIVERY_COMPLETE never completes. */
@@ -39,6 +40,8 @@ public enum Fact {
     QUEUES_ARE_DOMAINS,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
     LOOKUP_INEXACT,
+    /** fi_av_insertsym writes the numbers of all addresses to the first place. */
+    SYMMETRIC_HAS_ONE_PLACE,
     /** An address stays known to the provider until its vector is closed, also where its last peer was removed. */
     REMOVED_PEERS_STAY,
     /** An endpoint that no vector was bound to must get one before it is closed. */
@@ -64,5 +67,25 @@ public enum Fact {
     /** Nothing touches the memory of a region after its fi_close. */
     CLOSED_REGIONS_ARE_UNTOUCHED,
     /** The provider looks at its own structure of a region after the region's fi_close. */
-    CLOSED_REGIONS_ARE_READ
+    CLOSED_REGIONS_ARE_READ;
+
+    /**
+     * What the tests have shown of providers that do what the man pages say, so that ofi4j may be faster there. Of
+     * providers and versions that nobody has tried nothing is known.
+     */
+    static Set<Fact> shownOf(Provider provider) {
+        Set<Fact> facts = EnumSet.noneOf(Fact.class);
+        boolean copiesInPolls = provider.isOver("tcp", "net", "sockets", "udp"); // many megabytes, with manual progress
+        boolean isShm = provider.is("shm");
+        boolean isOne = Tested.ONE.contains(provider.libfabric());
+        if (!Tested.ALL.contains(provider.libfabric()) || !copiesInPolls && !isShm && !provider.isOver("verbs")) {
+            return facts;
+        }
+        boolean takesSpinLocks = isShm && isOne; // shared between processes
+        boolean waitsTooLong = isShm || provider.isUnder("ofi_rxd") || provider.is("sockets") && isOne; // or not at all
+        if (!takesSpinLocks) { facts.add(CRITICAL_POSTS); }
+        if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
+        if (!waitsTooLong) { facts.add(BLOCKING_COUNTER_WAIT); }
+        return facts;
+    }
 }

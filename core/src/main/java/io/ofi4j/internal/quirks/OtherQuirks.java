@@ -1,11 +1,10 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.Errno;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.function.IntSupplier;
 
 /** The quirks of {@code sockets} and of {@code ofi_rxd}. */
 final class OtherQuirks {
@@ -18,7 +17,18 @@ final class OtherQuirks {
                     Fact.SHUTDOWN_CLOSES),
             new Quirk("sockets-counters", provider -> provider.is("sockets"), Tested.ALL,
                     "fi_cntr_wait is in a table of the provider's own.", "CounterTest", Fact.OWN_COUNTER_TABLE),
-            new UnconnectedPeers(),
+            new Quirk("sockets-symmetric", provider -> provider.is("sockets"), Tested.ALL,
+                    "fi_av_insertsym writes the numbers of all addresses to the first place, and does not say which it refused.",
+                    "AddressVectorTest", Fact.SYMMETRIC_HAS_ONE_PLACE),
+            new Quirk("sockets-unconnected-peers", provider -> provider.is("sockets"), Tested.NEWEST,
+                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the same.",
+                    "AddressVectorTest") {
+                @Override
+                protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
+                    int status = removal.getAsInt();
+                    return status == -Errno.EINVAL ? 0 : status;
+                }
+            },
             new Quirk("rxd-reads", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
             new Quirk("rxd-counters", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
@@ -31,19 +41,4 @@ final class OtherQuirks {
                     "ChosenAddressTest", Fact.FIXED_ADDRESSES, Fact.SOURCES_OF_MESSAGES_ONLY, Fact.LOOKUP_INEXACT));
 
     private OtherQuirks() {}
-
-    /** Takes the removal of a peer for done. */
-    private static final class UnconnectedPeers extends Quirk {
-        UnconnectedPeers() {
-            super("sockets-unconnected-peers", provider -> provider.is("sockets"), Tested.NEWEST,
-                    "fi_av_remove returns an error for a peer that no connection was made to, and removes it all the same.",
-                    "AddressVectorTest");
-        }
-
-        @Override
-        protected OptionalInt removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
-            int status = AvOps.fi_av_remove(vector, fabricAddress);
-            return OptionalInt.of(status == -Errno.EINVAL ? 0 : status);
-        }
-    }
 }

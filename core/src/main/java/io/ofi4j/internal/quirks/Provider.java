@@ -4,6 +4,7 @@ import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import java.util.List;
 
 /**
  * What quirks and facts are chosen by.
@@ -21,13 +22,17 @@ public record Provider(String name, Version libfabric, EndpointType type, Thread
 
     /** {@return the provider at the bottom, such as {@code tcp}} */
     public String base() {
-        int end = name.indexOf(';');
-        return end < 0 ? name : name.substring(0, end);
+        return name.split(";", 2)[0];
     }
 
-    /** Whether it is this provider, with nothing layered on it. */
-    public boolean is(String base) {
-        return name.equals(base);
+    /** Whether it is one of these providers, with nothing layered on it. */
+    public boolean is(String... names) {
+        return List.of(names).contains(name);
+    }
+
+    /** Whether one of these providers is at the bottom. */
+    public boolean isOver(String... bases) {
+        return List.of(bases).contains(base());
     }
 
     /** Whether this utility provider is layered on it. */

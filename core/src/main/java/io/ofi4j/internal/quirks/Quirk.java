@@ -1,11 +1,11 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.Version;
 import io.ofi4j.internal.ffi.Handle;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -52,20 +52,9 @@ public class Quirk {
     }
 
     /** {@return its name, for the system property {@code io.ofi4j.quirks}} */
-    public final String name() {
-        return name;
-    }
+    final String name() { return name; }
 
-    /** {@return what the provider does} */
-    public final String upstream() { return upstream; }
-
-    /** {@return the test that shows it} */
-    public final String test() { return test; }
-
-    /** {@return the versions of libfabric that its test has run on} */
-    public final Set<Version> versions() {
-        return versions;
-    }
+    final ProviderQuirk description(boolean isOn) { return new ProviderQuirk(name, upstream, test, versions, isOn); }
 
     /** Whether the provider has it, in some version. */
     final boolean isOf(Provider provider) {
@@ -106,6 +95,9 @@ public class Quirk {
     /** After the provider has closed an endpoint. */
     protected void closed(EndpointView endpoint) {}
 
+    /** Before an address is inserted; throws where it must not be. */
+    protected void beforeInsert(EndpointAddress address) {}
+
     /** Inserts a peer, or refuses to. */
     protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
         return insertion.get();
@@ -126,13 +118,9 @@ public class Quirk {
         return expected;
     }
 
-    /**
-     * Removes a peer from a vector; fi_av_remove.
-     *
-     * @return its status; empty where this quirk leaves that to the plain call
-     */
-    protected OptionalInt removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
-        return OptionalInt.empty();
+    /** {@return the status of a removal of a peer from a vector, which is fi_av_remove} */
+    protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
+        return removal.getAsInt();
     }
 
     /** After an address vector was closed. */

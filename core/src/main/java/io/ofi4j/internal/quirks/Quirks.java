@@ -9,10 +9,10 @@ import io.ofi4j.internal.quirks.shm.ShmQuirks;
 import io.ofi4j.internal.quirks.tcp.TcpQuirks;
 import io.ofi4j.internal.quirks.verbs.VerbsQuirks;
 import java.util.Collections;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -41,11 +41,9 @@ public final class Quirks {
 
     /** {@return what is known of a provider, and the quirks of it that are on} */
     public static Quirks of(Provider provider) {
-        requireKnownNames();
         List<Quirk> active = KNOWN.stream().filter(quirk -> quirk.concerns(provider))
                 .filter(quirk -> WANTED == null || WANTED.contains(quirk.name())).toList();
-        Set<Fact> facts = EnumSet.noneOf(Fact.class);
-        facts.addAll(KnownFacts.of(provider));
+        Set<Fact> facts = Fact.shownOf(provider);
         active.forEach(quirk -> quirk.state(facts));
         return new Quirks(active, facts);
     }
@@ -53,8 +51,8 @@ public final class Quirks {
     /** {@return the quirks of a provider, whether they are on or not} */
     public static List<ProviderQuirk> describe(Provider provider) {
         List<Quirk> active = of(provider).active;
-        return KNOWN.stream().filter(quirk -> quirk.isOf(provider)).map(quirk -> new ProviderQuirk(quirk.name(),
-                quirk.upstream(), quirk.test(), quirk.versions(), active.contains(quirk))).toList();
+        return KNOWN.stream().filter(quirk -> quirk.isOf(provider))
+                .map(quirk -> quirk.description(active.contains(quirk))).toList();
     }
 
     /** {@return all quirks, whether they are on or not} */
@@ -62,9 +60,8 @@ public final class Quirks {
 
     /** Null where all are wanted. */
     private static Set<String> wanted(String property) {
-        return property == null
-                ? null
-                : property.equals("none") ? Set.of() : Set.copyOf(Stream.of(property.split(",")).distinct().toList());
+        if (property == null) { return null; }
+        return property.equals("none") ? Set.of() : Set.copyOf(List.of(property.split(",")));
     }
 
     /**
@@ -82,76 +79,65 @@ public final class Quirks {
     }
 
     /** {@return the quirks that are on} */
-    public List<Quirk> active() { return active; }
+    List<Quirk> active() { return active; }
 
     /** {@return whether this is known of the provider} */
     public boolean has(Fact fact) { return facts.contains(fact); }
 
     /** {@return all that is known of the provider} */
-    public Set<Fact> facts() { return facts; }
+    Set<Fact> facts() { return facts; }
+
+    /** Changes a value by each quirk in turn; where the value is a call, the last quirk is the outermost. */
+    private <T> T through(T plain, BiFunction<Quirk, T, T> quirks) {
+        T value = plain;
+        for (Quirk quirk : active) {
+            value = quirks.apply(quirk, value);
+        }
+        return value;
+    }
 
     /** As {@link Quirk#beforeDomain}, like the other hooks below. */
     public void beforeDomain(Provider provider) {
         active.forEach(quirk -> quirk.beforeDomain(provider));
     }
 
-    /** Each quirk in turn, the first one enables. */
     public int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize, IntSupplier enable) {
-        IntSupplier inner = enable;
-        for (Quirk quirk : active) {
-            IntSupplier next = inner;
-            inner = () -> quirk.enable(address, transmitSize, receiveSize, next);
-        }
-        return inner.getAsInt();
+        return through(enable, (quirk, inner) -> () -> quirk.enable(address, transmitSize, receiveSize, inner))
+                .getAsInt();
     }
 
     public void enabled(EndpointView endpoint) { active.forEach(quirk -> quirk.enabled(endpoint)); }
 
     public boolean beforeClose(EndpointView endpoint) {
-        boolean now = true;
-        for (Quirk quirk : active) {
-            now &= quirk.beforeClose(endpoint);
-        }
-        return now;
+        return through(true, (quirk, isNow) -> quirk.beforeClose(endpoint) && isNow);
     }
 
     public void closed(EndpointView endpoint) { active.forEach(quirk -> quirk.closed(endpoint)); }
 
-    /** Each quirk in turn, the first one inserts. */
     public <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
-        Supplier<P> inner = insertion;
-        for (Quirk quirk : active) {
-            Supplier<P> next = inner;
-            inner = () -> quirk.insert(address, vector, next, refusal);
-        }
-        return inner.get();
+        Supplier<P> checked = () -> {
+            active.forEach(quirk -> quirk.beforeInsert(address));
+            return insertion.get();
+        };
+        return through(checked, (quirk, inner) -> () -> quirk.insert(address, vector, inner, refusal)).get();
     }
 
     /** {@return an address as the provider is told of it} */
     public byte[] spelling(EndpointAddress address) {
-        return active.stream().map(quirk -> quirk.spelling(address)).filter(name -> name != null).findFirst()
+        return active.stream().map(quirk -> quirk.spelling(address)).filter(Objects::nonNull).findFirst()
                 .orElseGet(address::toBytes);
     }
 
     /** {@return what bounds the places of a new address vector, or null} */
     public PeerPlaces places() {
-        return active.stream().map(Quirk::places).filter(places -> places != null).findFirst().orElse(null);
+        return active.stream().map(Quirk::places).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
-    public long vectorCount(long expected) {
-        long count = expected;
-        for (Quirk quirk : active) {
-            count = quirk.vectorCount(count);
-        }
-        return count;
-    }
+    public long vectorCount(long expected) { return through(expected, Quirk::vectorCount); }
 
     public int removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
-        for (Quirk quirk : active) {
-            OptionalInt status = quirk.removePeer(vector, address, fabricAddress);
-            if (status.isPresent()) { return status.getAsInt(); }
-        }
-        return AvOps.fi_av_remove(vector, fabricAddress);
+        IntSupplier removal = () -> AvOps.fi_av_remove(vector, fabricAddress);
+        return through(removal, (quirk, inner) -> () -> quirk.removePeer(vector, address, inner)).getAsInt();
     }
 
     public void vectorClosed(VectorView vector) { active.forEach(quirk -> quirk.vectorClosed(vector)); }

@@ -26,15 +26,19 @@ public final class Remedies {
                             + " READ_WRITE or PRIVATE. Of a file with holes, the file system must have room for all of it."
                     : "";
             case Errno.EMFILE -> RAISE_FILES;
-            case Errno.EADDRINUSE, Errno.EBUSY ->
-                " Another endpoint has this address: choose another name, port or service.";
+            case Errno.EADDRINUSE,
+                    Errno.EBUSY ->
+                operation.startsWith("fi_close")
+                        ? " The provider still uses it; it stays open until the process ends."
+                        : " Another endpoint has this address: choose another name, port or service.";
             case Errno.ENOENT ->
                 " The peer's endpoint is not there (yet, or any more), or its address is of another kind.";
             case Errno.ECONNREFUSED -> " Nothing listens at the peer's address: is the peer running?";
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
-            case Errno.ENOSYS, Errno.EOPNOTSUPP ->
-                " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
+            case Errno.ENOSYS, Errno.EOPNOTSUPP -> operation.equals("fi_cq_open")
+                    ? " The provider has no such wait object: ask for WaitObject.NONE or UNSPECIFIED."
+                    : " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
             default -> "";
         };
     }

@@ -1,6 +1,7 @@
 package io.ofi4j.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,6 +58,25 @@ class ThreadGuardTest {
 
         assertThat(together).isZero();
         assertThat(entries).isEqualTo(ENTRIES);
+    }
+
+    @Test
+    void aThreadThatDidNotExitIsToldOnceAndGetsInAgain() {
+        guard.enter();
+
+        assertThatThrownBy(guard::enter).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("StackOverflowError").hasMessageContaining(Thread.currentThread().getName());
+        guard.enter().exit();
+    }
+
+    @Test
+    void theGuardOfAThreadThatEndedInsideIsOpenedForOthers() throws InterruptedException {
+        Thread other = Thread.ofPlatform().start(guard::enter);
+        assertThat(other.join(DEADLINE)).isTrue();
+
+        assertThatThrownBy(guard::enter).isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("a thread that has ended");
+        guard.enter().exit();
     }
 
     @Test

@@ -61,7 +61,7 @@ public final class Forged {
     /** Replaces an object's ops: bind and control succeed, close does what it did. */
     public void patch(Handle object) {
         MemorySegment self = object.pointer().reinterpret(fid.sizeof());
-        MemorySegment close = Ops.find(object.pointer(), fid.ops$offset(), fi_ops.close$offset());
+        MemorySegment close = object.find(fid.ops$offset(), fi_ops.close$offset());
         MemorySegment ops = fi_ops.allocate(arena);
         fi_ops.size(ops, fi_ops.sizeof());
         fi_ops.close(ops, fi_ops.close.allocate(pointer -> {

@@ -74,7 +74,7 @@ class QuirksTest {
         try (Stream<Path> files = Files.walk(Path.of("src/test/java"))) {
             tests = files.map(file -> file.getFileName().toString().replace(".java", "")).collect(Collectors.toSet());
         }
-        assertThat(Quirks.known()).hasSizeGreaterThan(20).allSatisfy(quirk -> {
+        assertThat(Quirks.known()).hasSizeGreaterThan(20).map(quirk -> quirk.description(true)).allSatisfy(quirk -> {
             assertThat(tests).contains(quirk.test());
             assertThat(quirk.upstream()).endsWith(".");
             assertThat(Tested.ALL).containsAll(quirk.versions());

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.info;
 
+import io.ofi4j.examples.NameConverter;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
@@ -17,13 +18,16 @@ import picocli.CommandLine.Spec;
 /** {@code ofi4j info}. */
 @Command(name = "info", description = "Lists what libfabric offers on this machine, as fi_info does.")
 public final class InfoCommand implements Runnable {
-    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "Only of this provider.")
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
+            description = "Only of this provider.")
     private String provider;
 
-    @Option(names = {"-d", "--domain"}, paramLabel = "NAME", description = "Only of this device or network interface.")
+    @Option(names = {"-d", "--domain"}, paramLabel = "NAME", converter = NameConverter.class,
+            description = "Only of this device or network interface.")
     private String domain;
 
-    @Option(names = {"-f", "--fabric"}, paramLabel = "NAME", description = "Only of this network.")
+    @Option(names = {"-f", "--fabric"}, paramLabel = "NAME", converter = NameConverter.class,
+            description = "Only of this network.")
     private String fabric;
 
     @Option(names = {"-t", "--ep-type", "--ep_type"}, paramLabel = "TYPE",

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.examples.NameConverter;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.ProgressModel;
@@ -42,15 +43,17 @@ abstract class PerfRun implements Callable<Integer> {
         auto, manual
     }
 
-    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", description = "The provider, as 'ofi4j info' names it. "
-            + "Without it, shm with both ends in one process, tcp with two.")
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class,
+            description = "The provider, as 'ofi4j info' names it. "
+                    + "Without it, shm with both ends in one process, tcp with two.")
     private String provider;
 
     @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
             description = "rdm, which takes any peer, or msg, which is " + "connected to one. Without it rdm.")
     private EndpointChoice endpoint = EndpointChoice.rdm;
 
-    @Option(names = {"-d", "--domain"}, paramLabel = "NAME", description = "The device or network interface.")
+    @Option(names = {"-d", "--domain"}, paramLabel = "NAME", converter = NameConverter.class,
+            description = "The device or network interface.")
     private String domain;
 
     @Parameters(arity = "0..1", paramLabel = "HOST", description = "Where a server runs ('ofi4j perf ${COMMAND-NAME} "

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.soak;
 
+import io.ofi4j.examples.NameConverter;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Spec;
 public final class SoakCommand implements Callable<Integer> {
     private static final int MOST_SECONDS = 7 * 86_400;
 
-    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", defaultValue = "shm",
+    @Option(names = {"-p", "--provider"}, paramLabel = "NAME", converter = NameConverter.class, defaultValue = "shm",
             description = "The provider, as 'ofi4j info' names it; ${DEFAULT-VALUE} if none is named.")
     private String provider;
 

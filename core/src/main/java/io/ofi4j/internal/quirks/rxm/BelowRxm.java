@@ -4,6 +4,7 @@ import io.ofi4j.info.Version;
 import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Hints;
 import io.ofi4j.internal.ffi.InfoHandle;
@@ -12,11 +13,15 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.function.ToIntFunction;
 
 /**
  * Replaces functions of the provider below {@code ofi_rxm}, before the first domain is opened. This is the one exception of the rule for
@@ -26,12 +31,12 @@ import java.util.function.ToIntFunction;
  * providers all calls that move data are plain.
  */
 abstract class BelowRxm extends Quirk {
-    private static final String LAYER = "ofi_rxm";
+    private static final Set<FunctionSlot> REPLACED = new HashSet<>();
 
     private final Set<String> prepared = new HashSet<>();
 
     BelowRxm(String name, Predicate<Provider> providers, Set<Version> versions, String upstream, String test) {
-        super(name, provider -> provider.isUnder(LAYER) && !provider.isConnected() && providers.test(provider),
+        super(name, provider -> provider.isUnder("ofi_rxm") && !provider.isConnected() && providers.test(provider),
                 versions, upstream, test);
     }
 
@@ -64,8 +69,8 @@ abstract class BelowRxm extends Quirk {
     }
 
     private static List<InfoHandle> find(String base, String device) {
-        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0,
-                Hints.ofConnections().provider(base).domain(device).info()).infos();
+        return FabricCalls.fi_getinfo(FabricCalls.fi_version(), null, null, 0, Hints.ofConnections(base, device))
+                .infos();
     }
 
     private int open(String base, InfoHandle info) {
@@ -81,13 +86,31 @@ abstract class BelowRxm extends Quirk {
         return status;
     }
 
-    /** Whether ofi_rxm runs over a provider that sends through sockets. */
-    static boolean isOverSockets(Provider provider) {
-        return provider.base().equals("tcp") || provider.base().equals("net");
-    }
-
-    /** Whether ofi_rxm runs over verbs. */
-    static boolean isOverVerbs(Provider provider) {
-        return provider.base().equals("verbs");
+    /**
+     * Puts a Java method in the place of a function, once, for the rest of the process' life. Where the place cannot be
+     * written, that is logged, and the function stays.
+     *
+     * @param slot the place
+     * @param where the class that has the method
+     * @param method takes the original function's address, then what the function takes; throws nothing
+     * @param descriptor the function's C signature
+     */
+    static synchronized void replace(FunctionSlot slot, MethodHandles.Lookup where, String method,
+            FunctionDescriptor descriptor) {
+        if (!REPLACED.add(slot)) { return; }
+        if (!slot.isWritable()) {
+            System.getLogger("io.ofi4j").log(Level.WARNING,
+                    "the table that has the function for {0} cannot be written: a peer of ofi_rxm that leaves at the wrong"
+                            + " moment may end this process",
+                    method);
+            return;
+        }
+        MethodType type = descriptor.toMethodType().insertParameterTypes(0, long.class);
+        try {
+            MethodHandle target = where.findStatic(where.lookupClass(), method, type);
+            slot.replace(MethodHandles.insertArguments(target, 0, slot.function()), descriptor);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
     }
 }

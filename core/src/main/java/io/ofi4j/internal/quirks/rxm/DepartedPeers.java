@@ -3,8 +3,10 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ofi4j.internal.ffi.Downcalls;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
@@ -27,12 +29,12 @@ final class DepartedPeers extends BelowRxm {
     private static final long FLOW_CONTROL_SIZE = 40;
     private static final long ADD_CREDITS_AT = 24;
     private static final FunctionDescriptor ADD_CREDITS = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL_ADD_CREDITS = FunctionSlot.downcall(ADD_CREDITS);
+    private static final MethodHandle CALL_ADD_CREDITS = Downcalls.plain(ADD_CREDITS);
     private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG);
-    private static final MethodHandle CALL_ENDPOINT = FunctionSlot.downcall(ENDPOINT);
+    private static final MethodHandle CALL_ENDPOINT = Downcalls.plain(ENDPOINT);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
-    private static final MethodHandle CALL_CLOSE = FunctionSlot.downcall(CLOSE);
+    private static final MethodHandle CALL_CLOSE = Downcalls.plain(CLOSE);
     private static final int EIO = -5;
     /** How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's. */
     private static final long BEGINNING = 4 * Long.BYTES;
@@ -43,7 +45,7 @@ final class DepartedPeers extends BelowRxm {
     private static final Set<Long> GONE = ConcurrentHashMap.newKeySet();
 
     DepartedPeers() {
-        super("rxm-departed-peers", BelowRxm::isOverVerbs, Tested.OVER_VERBS,
+        super("rxm-departed-peers", provider -> provider.isOver("verbs"), Tested.OVER_VERBS,
                 "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then posts"
                         + " receives to it, and adds credits to it; the process ends.",
                 "DepartedPeerTest");
@@ -57,17 +59,17 @@ final class DepartedPeers extends BelowRxm {
 
     @Override
     int replaceIn(Handle domain) {
-        FunctionSlot.Table table = FunctionSlot.open(domain, FLOW_CONTROL);
+        Opened table = FunctionSlot.open(domain, FLOW_CONTROL);
         if (table.status() != 0) { return table.status(); }
-        if (NativeWords.get(table.address(), 0) >= FLOW_CONTROL_SIZE) {
-            replace(FunctionSlot.in(table.address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
+        if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
+            replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
         }
         replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
         return 0;
     }
 
     private static void replace(FunctionSlot slot, String method, FunctionDescriptor descriptor) {
-        ReplacedFunctions.replace(slot, MethodHandles.lookup(), method, descriptor);
+        replace(slot, MethodHandles.lookup(), method, descriptor);
     }
 
     /** An upcall, like the next two: what it threw would end the process. */

@@ -7,6 +7,7 @@ import io.ofi4j.internal.ffi.CqOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Downcalls;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.NativeWords;
@@ -24,7 +25,7 @@ import java.lang.invoke.MethodHandles;
  */
 final class HalfReceivedWrites extends BelowRxm {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL = FunctionSlot.downcall(READERR);
+    private static final MethodHandle CALL = Downcalls.plain(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
     private static final int RXM_RX = 3;
     /** {@code sizeof(struct fi_context)}, which stands before it. */
@@ -47,7 +48,7 @@ final class HalfReceivedWrites extends BelowRxm {
     }
 
     HalfReceivedWrites() {
-        super("rxm-half-received-writes", BelowRxm::isOverSockets, Tested.ALL,
+        super("rxm-half-received-writes", provider -> provider.isOver("tcp", "net"), Tested.ALL,
                 "Where a connection ends before all bytes of a write with completion data have come, the provider below reports a"
                         + " failed operation without a context; ofi_rxm looks into the context of every one, and the process"
                         + " ends.",
@@ -58,7 +59,7 @@ final class HalfReceivedWrites extends BelowRxm {
     int replaceIn(Handle domain) {
         Opened queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
         if (queue.status() == 0) {
-            ReplacedFunctions.replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
+            replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
             FidOps.fi_close(queue.handle());
         }
         return queue.status();

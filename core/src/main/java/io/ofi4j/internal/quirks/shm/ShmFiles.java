@@ -1,10 +1,11 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
+import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.Tested;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -59,23 +60,23 @@ final class ShmFiles extends Quirk {
         return place(address).filter(Files::exists);
     }
 
+    /** Refuses an address that no endpoint has. */
+    static void require(EndpointAddress address) {
+        if (find(address).isEmpty()) { throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm"); }
+    }
+
     private synchronized void hook() {
         if (hooked) { return; }
         hooked = true;
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(this::removeAll, "ofi4j-shm-files"));
         } catch (IllegalStateException e) {
-            hooked = true; // the process exits already: what is not closed stays, as after a C program
+            return; // the process exits already: what is not closed stays, as after a C program
         }
     }
 
+    /** What cannot be removed is somebody else's, who may remove it. */
     private void removeAll() {
-        for (Path file : open) {
-            try {
-                Files.deleteIfExists(file);
-            } catch (IOException e) {
-                continue; // somebody else's, who may remove it
-            }
-        }
+        open.forEach(file -> file.toFile().delete());
     }
 }

@@ -1,15 +1,9 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
-import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Quirk;
-import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.Tested;
-import io.ofi4j.internal.quirks.VectorView;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -20,7 +14,14 @@ import java.util.regex.Pattern;
 final class ShmNames extends Quirk {
     private static final Pattern MADE_HERE = Pattern
             .compile("fi_shm://" + ProcessHandle.current().pid() + ":\\d+:\\d+\0?");
-    private static final String SEPARATOR = "://";
+    /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
+    static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
+            "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
+                    + " sends back leads into nowhere.",
+            "ShmNamesTest") {
+        @Override
+        protected byte[] spelling(EndpointAddress address) { return slashed(address); }
+    };
 
     ShmNames() {
         super("shm-names", provider -> provider.is("shm"), Tested.ALL,
@@ -30,12 +31,7 @@ final class ShmNames extends Quirk {
     }
 
     @Override
-    protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
-        if (isMadeHere(address) && ShmFiles.find(address).isEmpty()) {
-            throw Status.exception(-Errno.ENOENT, "fi_av_insert", "shm");
-        }
-        return insertion.get();
-    }
+    protected void beforeInsert(EndpointAddress address) { if (isMadeHere(address)) { ShmFiles.require(address); } }
 
     @Override
     protected byte[] spelling(EndpointAddress address) {
@@ -43,25 +39,7 @@ final class ShmNames extends Quirk {
     }
 
     private static byte[] slashed(EndpointAddress address) {
-        byte[] name = address.toBytes();
-        int end = text(address).indexOf(SEPARATOR) + SEPARATOR.length();
-        return end < SEPARATOR.length()
-                ? name
-                : ByteBuffer.allocate(name.length + 1).put(name, 0, end).put((byte) '/')
-                        .put(name, end, name.length - end).array();
-    }
-
-    /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
-    static final class OwnPeers extends Quirk {
-        OwnPeers() {
-            super("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
-                    "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
-                            + " sends back leads into nowhere.",
-                    "ShmNamesTest");
-        }
-
-        @Override
-        protected byte[] spelling(EndpointAddress address) { return slashed(address); }
+        return text(address).replaceFirst("://", ":///").getBytes(StandardCharsets.ISO_8859_1);
     }
 
     private static boolean isMadeHere(EndpointAddress address) { return MADE_HERE.matcher(text(address)).matches(); }

@@ -104,8 +104,7 @@ final class ShmNeighbours extends Quirk {
         Set<QueueView> queues = new LinkedHashSet<>();
         neighbours.keySet().forEach(neighbour -> queues.addAll(neighbour.queues()));
         boolean othersLookIn = queues.removeIf(queue -> !queue.admitsCaller());
-        queues.forEach(QueueView::drain); // who entered before now has posted, who enters after is refused
-        boolean isQuiet = awaitQuiet(queues);
+        boolean isQuiet = awaitQuiet(queues); // who entered before now has posted, who enters after is refused
         noteWriters(endpoint); // those that have inserted it since, too: now nobody can any more
         Set<VectorView> vectors = vectorsThatKnow(endpoint, known, neighbours);
         for (VectorView vector : vectors) {
@@ -194,11 +193,8 @@ final class ShmNeighbours extends Quirk {
         int inFlight;
         int round = 0;
         do {
-            inFlight = 0;
-            for (QueueView queue : queues) {
-                queue.drain();
-                inFlight += queue.inFlight();
-            }
+            queues.forEach(QueueView::drain);
+            inFlight = queues.stream().mapToInt(QueueView::inFlight).sum();
         } while (++round < ROUNDS || inFlight > 0 && System.nanoTime() - start < QUIET_NANOS);
         return inFlight == 0;
     }

@@ -7,13 +7,26 @@ import io.ofi4j.internal.quirks.PeerPlaces;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.Set;
+import java.util.function.IntSupplier;
 
 /** Sees to it that no place of an shm address vector is given twice while endpoints are bound to the vector. */
 final class ShmPlaces extends Quirk {
-    static final int COUNT = 256;
+    /** The place that was given last, given again at once. */
+    static final Quirk LAST_PLACE = new Quirk("shm-last-place", provider -> provider.is("shm"), Tested.ONE,
+            "A vector gives the place that it gave last again as soon as it is free.", "ShmPlacesTest") {
+        /** By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about. */
+        @Override
+        protected int removePeer(Handle vector, EndpointAddress address, IntSupplier removal) {
+            byte[] name = address.toBytes();
+            name[0] = OTHER_PREFIX; // what stands before :// is not looked at
+            AvOps.Inserted next = AvOps.fi_av_insert(vector, List.of(name));
+            int status = removal.getAsInt();
+            if (next.has(0)) { AvOps.fi_av_remove(vector, next.addresses()[0]); }
+            return status;
+        }
+    };
 
+    private static final int COUNT = 256;
     private static final byte OTHER_PREFIX = 'o';
 
     private final ShmNeighbours neighbours;
@@ -27,58 +40,9 @@ final class ShmPlaces extends Quirk {
     }
 
     @Override
-    protected PeerPlaces places() { return new Places(); }
+    protected PeerPlaces places() { return new PeerPlaces(COUNT, neighbours::countOthers); }
 
     /** An expectation only, but the provider refuses a vector that is expected to have more. */
     @Override
     protected long vectorCount(long expected) { return Math.min(expected, COUNT); }
-
-    /** Those of one vector. */
-    private final class Places implements PeerPlaces {
-        /** How many were given since the last time that no endpoint was bound. */
-        private int given;
-        private boolean anyFree;
-
-        @Override
-        public void restart(int known) {
-            given = known;
-            anyFree = false;
-        }
-
-        @Override
-        public void give() { given++; }
-
-        @Override
-        public void free() { anyFree = true; }
-
-        /** Where none is free the provider refuses by itself. */
-        @Override
-        public void requireNext(Set<EndpointAddress> known, Object vector) {
-            if (anyFree && given + neighbours.countOthers(known) >= COUNT) {
-                throw new IllegalStateException("the " + COUNT + " places of " + vector
-                        + " were given out, and shm would take"
-                        + " the next peer for one that is gone: close the endpoints that are bound, or open them with"
-                        + " another vector");
-            }
-        }
-    }
-
-    /** The place that was given last, given again at once. */
-    static final class LastPlace extends Quirk {
-        LastPlace() {
-            super("shm-last-place", provider -> provider.is("shm"), Tested.ONE,
-                    "A vector gives the place that it gave last again as soon as it is free.", "ShmPlacesTest");
-        }
-
-        /** By another name, the endpoint takes the next place meanwhile, which no endpoint has agreed on anything about. */
-        @Override
-        protected OptionalInt removePeer(Handle vector, EndpointAddress address, long fabricAddress) {
-            byte[] name = address.toBytes();
-            name[0] = OTHER_PREFIX; // what stands before :// is not looked at
-            AvOps.Inserted next = AvOps.fi_av_insert(vector, List.of(name));
-            int status = AvOps.fi_av_remove(vector, fabricAddress);
-            if (next.has(0)) { AvOps.fi_av_remove(vector, next.addresses()[0]); }
-            return OptionalInt.of(status);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.quirks.shm;
 
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;
@@ -7,6 +8,12 @@ import java.util.List;
 
 /** The quirks of {@code shm}. */
 public final class ShmQuirks {
+    private static final Quirk ABSENT_PEERS = new Quirk("shm-absent-peers", provider -> provider.is("shm"), Tested.ONE,
+            "An absent peer's place in a vector is given to the next peer too.", "AddressVectorTest") {
+        @Override
+        protected void beforeInsert(EndpointAddress address) { ShmFiles.require(address); }
+    };
+
     /** All of them. An insertion goes through them from the last one to the first. */
     public static final List<Quirk> ALL = all();
 
@@ -14,15 +21,12 @@ public final class ShmQuirks {
 
     private static List<Quirk> all() {
         ShmNeighbours neighbours = new ShmNeighbours();
-        return List.of(new ShmRoom(), new AbsentPeers(), new ShmNames.OwnPeers(), new ShmNames(), neighbours,
-                new ShmPlaces(neighbours), new ShmPlaces.LastPlace(), new ShmFiles(),
+        return List.of(new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(), neighbours,
+                new ShmPlaces(neighbours), ShmPlaces.LAST_PLACE, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), Tested.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"
                                 + " next peer is taken for it.",
                         "AddressVectorTest", Fact.REMOVED_PEERS_STAY, Fact.LOOKUP_INEXACT),
-                new Quirk("shm-event-wait", provider -> provider.is("shm"), Tested.ALL,
-                        "fi_eq_sread of an event queue does not return when its time is over.", "EventQueueTest",
-                        Fact.EVENT_WAIT_IGNORES_TIME),
                 new Quirk("shm-options", provider -> provider.is("shm"), Tested.ALL,
                         "An option of an endpoint that is not enabled ends the process.", "EndpointOptionsTest",
                         Fact.OPTIONS_NEED_ENABLE),

@@ -8,13 +8,11 @@ import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.Tested;
-import io.ofi4j.internal.quirks.VectorView;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -63,12 +61,12 @@ final class ShmRoom extends Quirk {
             if (open.error() != 0 || !open.isUnused()) {
                 throw Status.exception(-Errno.EADDRINUSE, "fi_enable", "shm");
             }
-        }
-        if (length(file) < SHORTEST_FILE) {
-            throw new FabricException(
-                    "fi_enable failed on provider shm: the name is taken by " + file
-                            + ", which is no endpoint's file: remove it, or choose another name.",
-                    "fi_enable", Errno.EADDRINUSE);
+            if (open.size() < SHORTEST_FILE) {
+                throw new FabricException(
+                        "fi_enable failed on provider shm: the name is taken by " + file
+                                + ", which is no endpoint's file: remove it, or choose another name.",
+                        "fi_enable", Errno.EADDRINUSE);
+            }
         }
     }
 
@@ -77,18 +75,9 @@ final class ShmRoom extends Quirk {
         return Long.highestOneBit(all - 1) << 1;
     }
 
-    private static long length(Path file) {
-        try {
-            return Files.size(file);
-        } catch (IOException e) {
-            return SHORTEST_FILE; // the provider will say what is wrong
-        }
-    }
-
     @Override
-    protected <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion, Consumer<P> refusal) {
+    protected void beforeInsert(EndpointAddress address) {
         Status.check(ShmFiles.find(address).map(ShmRoom::fill).orElse(0), "fi_av_insert", "shm");
-        return insertion.get();
     }
 
     /** How many bytes there is room for. */
@@ -109,12 +98,9 @@ final class ShmRoom extends Quirk {
             }
             long missing = open.missing();
             if (missing <= 0) { return 0; }
-            return room() < missing ? -Errno.ENOSPC : -refusal(open.reserve(0, open.size()));
+            if (room() < missing) { return -Errno.ENOSPC; }
+            int error = open.reserve(0, open.size());
+            return error == Errno.ENOSPC || error == Errno.ENOMEM ? -error : 0; // not all file systems know fallocate
         }
-    }
-
-    /** What to tell of an error of fallocate: there may be file systems that do not know it. */
-    private static int refusal(int error) {
-        return error == Errno.ENOSPC || error == Errno.ENOMEM ? error : 0;
     }
 }

@@ -28,7 +28,7 @@ public final class TcpQuirks {
                     "With the threading model COMPLETION each queue becomes a domain of its own when its first endpoint is"
                             + " enabled; what is used before, or with another queue, ends the process.",
                     "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
-            new Quirk("tcp-reads-freed-twice", TcpQuirks::isBase, Tested.ONE,
+            new Quirk("tcp-reads-freed-twice", provider -> provider.isOver("tcp", "net"), Tested.ONE,
                     "A read whose answer has begun to come is freed twice when its endpoint is closed.",
                     "ClosedUnderReadTest", Fact.DRAIN_READS_BEFORE_CLOSE),
             new Quirk("net-close-without-vector", provider -> provider.is("net") && !provider.isConnected(), Tested.ONE,
@@ -40,9 +40,5 @@ public final class TcpQuirks {
 
     private TcpQuirks() {}
 
-    private static boolean isAlone(Provider provider) { return provider.is("tcp") || provider.is("net"); }
-
-    private static boolean isBase(Provider provider) {
-        return provider.base().equals("tcp") || provider.base().equals("net");
-    }
+    private static boolean isAlone(Provider provider) { return provider.is("tcp", "net"); }
 }

@@ -14,38 +14,30 @@ public final class VerbsQuirks {
 
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("verbs-connections",
-            provider -> isVerbs(provider) && provider.isConnected(), Tested.OVER_VERBS,
+            provider -> provider.isOver("verbs") && provider.isConnected(), Tested.OVER_VERBS,
             "An endpoint is opened for one destination; a peer's write with data takes a receive away; the end of a"
                     + " connection that is not answered reaches the peer after half a minute.",
             "VerbsTest", Fact.ONE_DESTINATION, Fact.DATA_TAKES_RECEIVES, Fact.SHUTDOWN_NEEDS_ANSWER),
-            new Quirk("verbs-adapter", VerbsQuirks::isVerbs, Tested.OVER_VERBS,
+            new Quirk("verbs-adapter", provider -> provider.isOver("verbs"), Tested.OVER_VERBS,
                     "The adapter does not touch what is no longer registered; fi_setname leaves an event queue with freed"
                             + " memory.",
                     "VerbsTest", Fact.CLOSED_REGIONS_ARE_UNTOUCHED, Fact.FIXED_ADDRESSES),
-            new Quirk("siw-reads", provider -> isVerbs(provider) && provider.vendor().equals(SOFT_IWARP),
+            new Quirk("siw-reads", provider -> provider.isOver("verbs") && provider.vendor().equals(SOFT_IWARP),
                     Tested.OVER_VERBS, "A read into several local segments fills the first one only, and completes.",
                     "VerbsTest", Fact.READS_FILL_ONE_SEGMENT),
-            new AutomaticProgress());
+            new Quirk("verbs-rxm-progress", provider -> provider.isOver("verbs") && provider.isUnder("ofi_rxm"),
+                    Tested.OVER_VERBS,
+                    "With automatic data progress the provider's thread ends the process when a peer goes away.",
+                    "VerbsTest") {
+                @Override
+                protected void beforeDomain(Provider provider) {
+                    if (provider.dataProgress() == ProgressModel.AUTO) {
+                        throw new UnsupportedOperationException("with automatic data progress " + provider.name()
+                                + " ends the process when a peer goes away: ask for ProgressModel.MANUAL, and have a target that"
+                                + " does not poll served by Domain.startProgress()");
+                    }
+                }
+            });
 
     private VerbsQuirks() {}
-
-    private static boolean isVerbs(Provider provider) { return provider.base().equals("verbs"); }
-
-    /** Refuses automatic data progress. */
-    private static final class AutomaticProgress extends Quirk {
-        AutomaticProgress() {
-            super("verbs-rxm-progress", provider -> isVerbs(provider) && provider.isUnder("ofi_rxm"), Tested.OVER_VERBS,
-                    "With automatic data progress the provider's thread ends the process when a peer goes away.",
-                    "VerbsTest");
-        }
-
-        @Override
-        protected void beforeDomain(Provider provider) {
-            if (provider.dataProgress() == ProgressModel.AUTO) {
-                throw new UnsupportedOperationException("with automatic data progress " + provider.name()
-                        + " ends the process when a peer goes away: ask for ProgressModel.MANUAL, and have a target that does "
-                        + "not poll served by Domain.startProgress()");
-            }
-        }
-    }
 }

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints closed. */
 @Timeout(600)
-class DomainListLockTest {
+class FabricLockTest {
     private static final Duration SOME_TIME = Duration.ofSeconds(2);
 
     @ParameterizedTest

@@ -1,0 +1,41 @@
+package io.ofi4j.internal.engine;
+
+import java.util.Map;
+
+/**
+ * Numbers the threads inside a {@link ThreadGuard}, and finds out whether one is still inside. Not for the data path. Without lambdas
+ * and joined strings, whose first use at the end of a stack would fail, and then always.
+ */
+final class GuardHolder {
+    private GuardHolder() {}
+
+    /** {@return its number, never 0; below 0 for a virtual thread, whose stack other threads cannot see} */
+    static long number(Thread thread) {
+        return thread.isVirtual() ? -thread.threadId() : thread.threadId();
+    }
+
+    /** {@return whether it has ended, or is in no call of this library} */
+    static boolean isOutside(long number) {
+        if (number < 0) { return false; }
+        for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
+            if (thread.getKey().threadId() == number) { return isOutside(thread.getValue()); }
+        }
+        return true;
+    }
+
+    private static boolean isOutside(StackTraceElement[] frames) {
+        for (StackTraceElement frame : frames) {
+            String name = frame.getClassName();
+            boolean isPublic = name.startsWith("io.ofi4j.") && Character.isUpperCase(name.charAt("io.ofi4j.".length()));
+            if (isPublic || name.startsWith("io.ofi4j.internal.")) { return false; }
+        }
+        return true;
+    }
+
+    static String name(long number) {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.threadId() == number) { return "thread '".concat(thread.getName()).concat("'"); }
+        }
+        return number < 0 ? "a virtual thread" : "a thread that has ended";
+    }
+}

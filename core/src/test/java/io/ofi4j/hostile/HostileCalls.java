@@ -1,0 +1,141 @@
+package io.ofi4j.hostile;
+
+import io.ofi4j.Access;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Threads call any public method of any object with any arguments, closes included: every pair of calls meets. */
+final class HostileCalls {
+    private static final int THREADS = 4;
+    /** They wait as long as they are told, or print. */
+    private static final Set<String> LEFT_OUT = Set.of("equals", "hashCode", "getClass", "wait", "notify", "notifyAll");
+    private static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class,
+            io.ofi4j.RemoteRegion.class, io.ofi4j.RawKey.class, io.ofi4j.info.EndpointAddress.class,
+            io.ofi4j.info.FabricHints.class, io.ofi4j.MemoryRegionAttributes.class);
+
+    private final HostileRun run;
+    private final HostilePool pool = new HostilePool();
+    private final HostileValues values;
+
+    private HostileCalls(HostileRun run) throws IOException {
+        this.run = run;
+        this.values = new HostileValues(pool);
+    }
+
+    static void run(HostileRun run) throws Exception { new HostileCalls(run).runAll(); }
+
+    private void runAll() throws Exception {
+        Random random = run.random();
+        int rounds = 0;
+        while (run.goesOn()) {
+            stage(random);
+            long end = System.nanoTime() + 500_000_000;
+            run.inThreads(THREADS, () -> {
+                Random own = run.random();
+                while (run.goesOn() && System.nanoTime() < end) {
+                    call(own);
+                }
+            });
+            List<AutoCloseable> left = pool.closeAll(run);
+            if (!left.isEmpty()) { run.fail(new AssertionError("cannot be closed: " + left)); }
+            if (!values.areGuardsWhole()) {
+                run.fail(new AssertionError("memory was written that was not registered"));
+            }
+            rounds++;
+        }
+        System.out.println(rounds + " rounds");
+    }
+
+    private void stage(Random random) {
+        Pair pair = new Pair(run.provider);
+        MemoryRegion region = pair.domain.allocate(4096, Access.values());
+        Stream.of(pair.fabric, pair.domain, pair.queue, pair.farQueue, pair.vector, pair.events, pair.passive,
+                pair.endpoint, pair.farEndpoint, pair.far, region, region.remote(), pair.rma(), pair.rma().message(),
+                pair.fabric.info(), TestProviders.hints(run.provider), pair.domain.openCounter(),
+                CompletionQueueAttributes.defaults(), CounterAttributes.defaults(), EventQueueAttributes.defaults(),
+                AddressVectorAttributes.defaults(), Libfabric.load(), Libfabric.load().version())
+                .filter(object -> object != null).forEach(object -> pool.add(random, object));
+        pair.endpoint.postTimeout(java.time.Duration.ofMillis(5));
+        pair.farEndpoint.postTimeout(java.time.Duration.ofMillis(5));
+    }
+
+    private void call(Random random) {
+        Object target = random.nextInt(20) == 0 ? null : pool.one(random, Object.class).orElseThrow();
+        Class<?> type = target == null ? STATIC.get(random.nextInt(STATIC.size())) : publicType(target);
+        List<Method> methods = Stream.of(type.getMethods())
+                .filter(method -> Modifier.isStatic(method.getModifiers()) == (target == null) && isCalled(method))
+                .toList();
+        if (methods.isEmpty()) { return; }
+        Method method = methods.get(random.nextInt(methods.size()));
+        if (method.getName().equals("close") && random.nextInt(8) > 0) { return; }
+        call(random, method, target);
+    }
+
+    private static boolean isCalled(Method method) {
+        return !LEFT_OUT.contains(method.getName()) && !method.isBridge()
+                && method.getDeclaringClass().getName().startsWith("io.ofi4j.");
+    }
+
+    private static Class<?> publicType(Object object) {
+        Class<?> type = object.getClass();
+        while (!Modifier.isPublic(type.getModifiers())) {
+            type = type.getSuperclass() == Object.class && type.getInterfaces().length > 0
+                    ? type.getInterfaces()[0]
+                    : type.getSuperclass();
+        }
+        return type;
+    }
+
+    private void call(Random random, Method method, Object target) {
+        String name = method.getDeclaringClass().getSimpleName() + "." + method.getName();
+        Object[] arguments = values.arguments(random, method);
+        try {
+            keep(random, method.invoke(target, arguments));
+            run.tried("calls");
+        } catch (InvocationTargetException e) {
+            refused(name + Arrays.deepToString(arguments), e.getCause());
+        } catch (IllegalAccessException e) {
+            run.fail(e);
+        }
+    }
+
+    private void refused(String name, Throwable thrown) {
+        switch (thrown) {
+            case OutOfMemoryError e -> run.tried("calls without memory");
+            case IOException e -> run.tried("calls, refused");
+            case NullPointerException e when name.contains("null") -> run.tried("calls, refused");
+            case Exception e -> {
+                run.requireNamed(name, e);
+                run.tried("calls, refused");
+            }
+            default -> run.fail(new AssertionError(name, thrown));
+        }
+    }
+
+    private void keep(Random random, Object result) {
+        if (result instanceof Optional<?> optional) {
+            optional.ifPresent(value -> keep(random, value));
+        } else if (result instanceof Collection<?> all) {
+            all.stream().limit(4).forEach(value -> keep(random, value));
+        } else if (result != null && result.getClass().getName().startsWith("io.ofi4j.")) {
+            pool.add(random, result);
+        } else if (result instanceof AutoCloseable) { pool.add(random, result); }
+    }
+}

@@ -1,0 +1,68 @@
+package io.ofi4j.hostile;
+
+import io.ofi4j.support.TestProviders;
+import java.util.stream.Stream;
+
+/** The kinds of hostile programs, each of many rounds. */
+enum HostileCase {
+    /** Threads connect, accept, reject and close connected endpoints of one fabric at once. */
+    CONNECTIONS(Over.CONNECTED, HostileConnections::run),
+    /** Threads open, bind, enable and close endpoints of one domain at once. */
+    ENDPOINTS(Over.TRANSFERS, HostileEndpoints::run),
+    /** Names, numbers and bytes that are no addresses are inserted. */
+    LOOKUPS(Over.RMA, HostileLookups::run),
+    /** Calls are made with every amount of stack that is too little. */
+    RECURSION(Over.TRANSFERS, HostileRecursion::run),
+    /** One thread changes a prepared message while another posts it. */
+    MESSAGES(Over.TRANSFERS, HostileMessages::run),
+    /** Threads wait on what another closes. */
+    WAITS(Over.TRANSFERS, HostileWaits::run),
+    /** Every thread is interrupted again and again. */
+    INTERRUPTS(Over.TRANSFERS, HostileInterrupts::run),
+    /** Threads change, read and await one counter at once. */
+    COUNTERS(Over.TRANSFERS, HostileCounters::run),
+    /** Handlers throw, post, poll and close. */
+    HANDLERS(Over.TRANSFERS, HostileHandlers::run),
+    /** The heap is full at any moment. */
+    ERRORS(Over.TRANSFERS, HostileErrors::run),
+    /** JVMs end in the middle of traffic. */
+    EXITS(Over.TRANSFERS, HostileExits::run),
+    /** Two class loaders have a copy of the library each. */
+    LOADERS(Over.RMA, HostileLoaders::run),
+    /** Threads call any method of any object with any arguments. */
+    CALLS(Over.TRANSFERS, HostileCalls::run);
+
+    /** What a case runs over. */
+    private enum Over {
+        /** Providers of unconnected endpoints. */
+        RMA,
+        /** Providers of connected endpoints. */
+        CONNECTED,
+        /** Both. */
+        TRANSFERS
+    }
+
+    /** A program. */
+    private interface Program {
+        void run(HostileRun run) throws Exception;
+    }
+
+    private final Over over;
+    private final Program program;
+
+    HostileCase(Over over, Program program) {
+        this.over = over;
+        this.program = program;
+    }
+
+    /** {@return the providers that it runs over} */
+    Stream<String> providers() {
+        return switch (over) {
+            case RMA -> TestProviders.rma();
+            case CONNECTED -> TestProviders.connected().map("MSG "::concat);
+            case TRANSFERS -> TestProviders.transfers();
+        };
+    }
+
+    void run(HostileRun run) throws Exception { program.run(run); }
+}

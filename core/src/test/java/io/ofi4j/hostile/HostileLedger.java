@@ -1,0 +1,47 @@
+package io.ofi4j.hostile;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** What a process holds: after a hostile program has closed everything it is as much as before. */
+record HostileLedger(long descriptors, long threads, long sharedFiles, long mappings) {
+    /** Descriptors that stay with a provider, or come and go with the JVM. */
+    private static final long DESCRIPTORS = 100;
+    /** Mappings of memory, likewise: the JVM's own grow while it compiles. */
+    private static final long MAPPINGS = 1500;
+
+    static HostileLedger now() {
+        long threads = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("ofi4j")).count();
+        return new HostileLedger(count(Path.of("/proc/self/fd"), ""), threads,
+                count(Path.of("/dev/shm"), Long.toString(ProcessHandle.current().pid())), countMappings());
+    }
+
+    private static long count(Path folder, String part) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.getFileName().toString().contains(part)).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static long countMappings() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Fails if more is left than was there before; sockets leaves a descriptor for each connection that was broken off. */
+    void requireNoMoreThan(HostileLedger before, HostileRun run) {
+        System.out.println("held before " + before + ", afterwards " + this);
+        boolean hasMoreFiles = descriptors > before.descriptors + DESCRIPTORS && !run.provider.contains("sockets");
+        boolean isMore = hasMoreFiles || threads > 0 || sharedFiles > before.sharedFiles
+                || mappings > before.mappings + MAPPINGS;
+        if (isMore) { run.fail(new AssertionError("left over: " + this + ", before: " + before)); }
+    }
+}

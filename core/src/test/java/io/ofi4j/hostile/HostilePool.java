@@ -1,0 +1,66 @@
+package io.ofi4j.hostile;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The objects that hostile threads call: a few of each class, for all threads together, and all that must be closed at the end. */
+final class HostilePool {
+    private static final int EACH = 12;
+
+    private final Map<Class<?>, List<Object>> objects = new ConcurrentHashMap<>();
+    private final Set<AutoCloseable> opened = Collections
+            .synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+
+    /** Adds an object, in the place of another where there are enough of its class. */
+    void add(Random random, Object object) {
+        if (object instanceof AutoCloseable closeable) { opened.add(closeable); }
+        List<Object> same = objects.computeIfAbsent(object.getClass(), type -> new CopyOnWriteArrayList<>());
+        if (same.size() < EACH) {
+            same.add(object);
+        } else {
+            same.set(random.nextInt(EACH), object);
+        }
+    }
+
+    /** {@return one of those of a class, if there are any} */
+    Optional<Object> one(Random random, Class<?> type) {
+        List<Object> found = new ArrayList<>();
+        objects.forEach((each, all) -> {
+            if (type.isAssignableFrom(each)) { found.addAll(all); }
+        });
+        return found.isEmpty() ? Optional.empty() : Optional.of(found.get(random.nextInt(found.size())));
+    }
+
+    /**
+     * Closes all that was opened, children first; what could not be closed. What belongs to a thread that has ended keeps what it was
+     * opened from open.
+     */
+    List<AutoCloseable> closeAll(HostileRun run) {
+        boolean[] isOfOthers = new boolean[1];
+        for (int passes = 0; passes < 10 && !opened.isEmpty(); passes++) {
+            for (AutoCloseable each : List.copyOf(opened)) {
+                boolean isClosed = run.attempt("close at the end", () -> {
+                    try {
+                        each.close();
+                    } catch (WrongThreadException e) {
+                        isOfOthers[0] = true;
+                        throw e;
+                    }
+                });
+                if (isClosed) { opened.remove(each); }
+            }
+        }
+        List<AutoCloseable> left = isOfOthers[0] ? List.of() : List.copyOf(opened);
+        opened.clear();
+        objects.clear();
+        return left;
+    }
+}

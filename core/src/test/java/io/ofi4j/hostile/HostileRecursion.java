@@ -1,0 +1,148 @@
+package io.ofi4j.hostile;
+
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Access;
+import io.ofi4j.support.Pair;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One thread calls with every amount of stack that is too little, from itself and from handlers, while another works with the same
+ * endpoint, and must go on.
+ */
+final class HostileRecursion {
+    /** The frames above the end of the stack in which a call is made. */
+    private static final int FRAMES = 150;
+    private static final long LENGTH = 64;
+    /** What one call may lose. */
+    private static final int BATCH = 16;
+
+    private final HostileRun run;
+    private final Pair pair;
+    private final MemoryRegion local;
+    private final MemoryRegion target;
+    private final RemoteRegion remote;
+    private final AtomicLong posted = new AtomicLong();
+    private final AtomicLong returned = new AtomicLong();
+    private final AtomicLong lost = new AtomicLong();
+    private volatile boolean isOver;
+    private int above;
+    /** Counted by the diving thread alone, without a call: there is no stack for one. */
+    private long overflows;
+    private long named;
+    private long lostHere;
+
+    private final CompletionHandler handler = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) { returned.incrementAndGet(); }
+
+        @Override
+        public void onError(CompletionError error) { returned.incrementAndGet(); }
+    };
+
+    private HostileRecursion(HostileRun run) {
+        this.run = run;
+        this.pair = new Pair(run.provider);
+        this.local = pair.domain.allocate(LENGTH, Access.values());
+        this.target = pair.domain.allocate(LENGTH, Access.values());
+        this.remote = target.remote();
+    }
+
+    static void run(HostileRun run) throws Exception {
+        HostileRecursion all = new HostileRecursion(run);
+        for (int kind = 0; kind < 4; kind++) {
+            all.call(kind); // a first use at the end of a stack fails in the JDK, and then always
+        }
+        Thread other = run.start("worker", all::work);
+        Random random = run.random();
+        while (run.goesOn()) {
+            all.above = 0;
+            all.dive(random.nextInt(4));
+            run.tried("ends of the stack");
+        }
+        all.isOver = true;
+        run.join(java.util.List.of(other));
+        run.attempt("close", () -> {
+            all.pair.endpoint.close();
+            while (all.pair.queue.poll(all.handler, 64) > 0) {
+                Thread.onSpinWait();
+            }
+            all.local.close();
+            all.target.close();
+            all.pair.close();
+        });
+        all.lost.addAndGet(all.lostHere);
+        System.out.println(
+                "tried " + all.overflows + " calls that ended the stack, and got " + all.named + " named errors");
+        if (all.returned.get() > all.posted.get() || all.returned.get() + all.lost.get() < all.posted.get()) {
+            run.fail(new AssertionError(all.posted + " were posted, " + all.returned + " came back, and at most "
+                    + all.lost + " may be lost"));
+        }
+    }
+
+    /** Goes to the end of the stack, and calls on the way back from there. */
+    private void dive(int kind) {
+        try {
+            dive(kind);
+        } catch (StackOverflowError e) {
+            above = 0;
+        }
+        if (++above < FRAMES) { call(kind); }
+    }
+
+    private void call(int kind) {
+        try {
+            switch (kind) {
+                case 0 -> post();
+                case 1 -> pair.queue.poll(handler, 16);
+                case 2 -> pair.endpoint.statistics();
+                default -> pair.farQueue.progress();
+            }
+        } catch (StackOverflowError | LinkageError e) {
+            overflows++;
+            lostHere += BATCH;
+        } catch (RuntimeException e) {
+            run.requireNamed("a call at the end of the stack", e);
+            named++;
+            lostHere += BATCH;
+        }
+    }
+
+    private void post() {
+        posted.incrementAndGet();
+        lostHere++;
+        if (!pair.rma().tryWrite(local, 0, LENGTH, pair.far, remote, 0, 1)) { posted.decrementAndGet(); }
+        lostHere--;
+    }
+
+    /** Works as others do, and gets on. */
+    private void work() {
+        long last = System.nanoTime();
+        Endpoint endpoint = pair.endpoint;
+        Peer far = pair.far;
+        CompletionQueue queue = pair.queue;
+        while (!isOver) {
+            try {
+                if (endpoint.rma().tryWrite(local, 0, LENGTH, far, remote, 0, 2)) { posted.incrementAndGet(); }
+                queue.poll(handler, 16);
+                pair.farQueue.progress();
+                run.tried("rounds of the other thread");
+                last = System.nanoTime();
+            } catch (RuntimeException e) {
+                run.requireNamed("work beside", e);
+                run.tried("named to the other thread: " + e.getMessage());
+                lost.addAndGet(16);
+            }
+            if (System.nanoTime() - last > 20_000_000_000L) {
+                run.fail(new AssertionError("the other thread does not get on"));
+                return;
+            }
+        }
+    }
+}

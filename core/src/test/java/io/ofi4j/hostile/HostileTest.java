@@ -1,0 +1,60 @@
+package io.ofi4j.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Patience;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Random programs of callers who do what nobody should, each kind in a JVM of its own, which must survive them: no crash, no hang, no
+ * exception without a name, no token that is lost or comes twice. A failure prints what was tried, and the command that repeats it.
+ * {@code scripts/test --hostile} runs them for longer.
+ */
+@Timeout(40_000)
+class HostileTest {
+    private static final long SEED = Long.getLong("ofi4j.hostile.seed", 1);
+    /** For each kind and provider. */
+    private static final long SECONDS = Long.getLong("ofi4j.hostile.seconds", 1);
+    private static final String CHOSEN = System.getProperty("ofi4j.hostile.case", "");
+
+    static Stream<HostileCase> programs() {
+        List<HostileCase> chosen = Stream.of(HostileCase.values())
+                .filter(one -> CHOSEN.isEmpty() || one.name().equals(CHOSEN)).toList();
+        if (chosen.isEmpty()) {
+            throw new AssertionError("there is no case " + CHOSEN + "; there are " + List.of(HostileCase.values()));
+        }
+        return chosen.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void aHostileProgramEndsNothingButItself(HostileCase program) {
+        List<String> providers = program.providers().toList();
+        assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
+        long patience = providers.size() * (SECONDS + Patience.seconds(100).toSeconds());
+        String heap = program == HostileCase.ERRORS ? "-Xmx64m" : "-Xmx256m"; // so that it is soon full
+        Forked.Result result = Forked.start(HostileMain.class, Forked.EVERY_COMPILER, heap, "-XX:+UseSerialGC",
+                program.name(), String.join(",", providers), Long.toString(SEED), Long.toString(SECONDS))
+                .await(patience);
+
+        assertThat(result.exit()).as("%s; again: scripts/test --hostile %d %s '%s' %d; it printed:\n%s", program,
+                Math.ceilDiv(SECONDS, 60), program, last(result), SEED, result.output()).isZero();
+        assertThat(result.output()).contains("survived").contains("tried ");
+        System.out.println(
+                result.output().lines().filter(line -> line.startsWith("tried ") || line.startsWith(program.name()))
+                        .collect(Collectors.joining("\n")));
+    }
+
+    /** The provider that it ended with. */
+    private static String last(Forked.Result result) {
+        return result.output().lines().filter(line -> line.contains(" over ")).reduce((one, other) -> other)
+                .map(line -> line.substring(line.indexOf(" over ") + " over ".length())).orElse("");
+    }
+}
