@@ -15,16 +15,17 @@ final class Endpoints {
     private Endpoints() {}
 
     static Endpoint open(Domain domain, FabricInfo info) {
+        FoundInfo found = FoundInfo.ofSameDomain(info, domain.info());
         EndpointType type = info.endpoint().type();
         if (type != EndpointType.RDM && type != EndpointType.MSG) {
             throw new UnsupportedOperationException(
                     "endpoints of type " + type + " are not offered by this release: request EndpointType.RDM or MSG");
         }
-        if (info.destinationAddress().isEmpty() && FoundInfo.of(info).chosenQuirks().has(Fact.ONE_DESTINATION)) {
+        if (info.destinationAddress().isEmpty() && found.chosenQuirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
                     + "name it with FabricHints.destination or FabricInfo.withDestination(address)");
         }
-        return open(domain, info, FoundInfo.of(info).handle(), null);
+        return open(domain, info, found.handle(), null);
     }
 
     static Endpoint open(Domain domain, ConnectionRequest request) {

@@ -56,14 +56,16 @@ public final class Fabric implements AutoCloseable {
      * owner.
      *
      * @param domainInfo an info of the same fabric
+     * @throws IllegalArgumentException if the info is of another provider or fabric
      * @throws UnsupportedOperationException if the provider demands a {@link MemoryRegionMode} that ofi4j does not handle, or is
      *         {@code verbs;ofi_rxm} with automatic data progress, which ends the process when a peer goes away
      */
     public synchronized Domain openDomain(FabricInfo domainInfo) {
         requireOpen();
         requireHandled(domainInfo);
-        FoundInfo.of(domainInfo).chosenQuirks().beforeDomain(FoundInfo.of(domainInfo).identity());
-        Opened out = lock.alone(() -> FabricOps.fi_domain(handle, FoundInfo.of(domainInfo).handle()));
+        FoundInfo found = FoundInfo.ofSameFabric(domainInfo, info);
+        found.chosenQuirks().beforeDomain(found.identity());
+        Opened out = lock.alone(() -> FabricOps.fi_domain(handle, found.handle()));
         Status.check(out.status(), "fi_domain", domainInfo.provider());
         Domain domain = new Domain(this, out.handle(), domainInfo);
         children.add(domain);
@@ -106,6 +108,7 @@ public final class Fabric implements AutoCloseable {
      * Opens an endpoint that listens for connections; fi_passive_ep, fi_endpoint(3).
      *
      * @param endpointInfo an info of the same fabric, of type {@link EndpointType#MSG}, with the address to listen at as its source
+     * @throws IllegalArgumentException if the info is of another type, provider or fabric
      * @throws UnsupportedOperationException if the provider has no passive endpoints
      */
     public synchronized PassiveEndpoint openPassiveEndpoint(FabricInfo endpointInfo) {

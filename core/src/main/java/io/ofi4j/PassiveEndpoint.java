@@ -61,7 +61,8 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     static PassiveEndpoint open(Fabric fabric, FabricInfo info) {
-        Opened out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), FoundInfo.of(info).handle()));
+        FoundInfo found = FoundInfo.ofSameFabric(info, fabric.info());
+        Opened out = fabric.lock.alone(() -> FabricOps.fi_passive_ep(fabric.handle(), found.handle()));
         Status.check(out.status(), "fi_passive_ep", info.provider());
         PassiveEndpoint endpoint = new PassiveEndpoint(fabric, out.handle(), info);
         OPEN.add(endpoint);

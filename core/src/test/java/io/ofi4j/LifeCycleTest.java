@@ -1,10 +1,13 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -44,6 +47,21 @@ class LifeCycleTest {
                     .withMessageContaining("AddressVector of shm").withMessageContaining(region.toString());
             assertThatIllegalStateException().isThrownBy(pair.queue::close).withMessageContaining("Endpoint RDM");
             assertThatIllegalStateException().isThrownBy(pair.vector::close).withMessageContaining("Endpoint RDM");
+        }
+    }
+
+    /** A provider copies as many bytes of its addresses as such an info says: libfabric 2.1 aborted, 1.17 wrote behind its memory. */
+    @Test
+    void anInfoOfAnotherProviderOpensNothing() {
+        FabricInfo other = TestProviders.info(FabricHints.rma().provider("shm").source("a".repeat(200), null));
+        FabricInfo otherConnected = TestProviders.info(TestProviders.connectedHints("tcp"));
+        try (Pair pair = new Pair("sockets")) {
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.fabric.openDomain(other))
+                    .withMessageContaining("provider shm").withMessageContaining("provider sockets");
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.openEndpoint(other))
+                    .withMessageContaining("provider shm").withMessageContaining("provider sockets");
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.fabric.openPassiveEndpoint(otherConnected))
+                    .withMessageContaining("provider tcp").withMessageContaining("provider sockets");
         }
     }
 

@@ -7,6 +7,7 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.EventQueueAttributes;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -134,6 +135,8 @@ final class HostileCalls {
             optional.ifPresent(value -> keep(random, value));
         } else if (result instanceof Collection<?> all) {
             all.stream().limit(4).forEach(value -> keep(random, value));
+        } else if (result instanceof FabricInfo info && info.provider().equals("sm2")) {
+            run.tried("infos of sm2, left out"); // closing an endpoint of it that is not enabled ends the process: README
         } else if (result != null && result.getClass().getName().startsWith("io.ofi4j.")) {
             pool.add(random, result);
         } else if (result instanceof AutoCloseable) { pool.add(random, result); }

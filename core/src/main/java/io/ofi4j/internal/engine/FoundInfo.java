@@ -32,6 +32,32 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
         return (FoundInfo) info;
     }
 
+    /**
+     * {@return an info that a provider may read beside the one that its object was opened with}
+     *
+     * @throws IllegalArgumentException if it is of another provider or fabric: its addresses may be longer than the provider's own
+     */
+    public static FoundInfo ofSameFabric(FabricInfo info, FabricInfo opened) {
+        FoundInfo found = of(info);
+        if (!found.provider().equals(opened.provider()) || !found.fabric.name().equals(opened.fabric().name())) {
+            throw new IllegalArgumentException("the info of " + found.described() + " is not of the same fabric as "
+                    + of(opened).described() + ": use the info that it was opened with, or another of its fabric");
+        }
+        return found;
+    }
+
+    /** As {@link #ofSameFabric}, of the same domain too. */
+    public static FoundInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
+        FoundInfo found = ofSameFabric(info, opened);
+        if (!found.domain.name().equals(opened.domain().name())) {
+            throw new IllegalArgumentException("the info of domain " + found.domain.name() + " is not of domain "
+                    + opened.domain().name() + ": use the info that it was opened with, or another of its domain");
+        }
+        return found;
+    }
+
+    private String described() { return "provider " + provider() + ", fabric " + fabric.name(); }
+
     /** {@return the same provider with another native struct} */
     public FoundInfo with(InfoHandle other) {
         return new FoundInfo(other, runtime);
@@ -90,7 +116,6 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
 
     @Override
     public String toString() {
-        return "provider " + provider() + ", fabric " + fabric.name() + ", domain " + domain.name() + ", endpoint type "
-                + endpoint.type();
+        return described() + ", domain " + domain.name() + ", endpoint type " + endpoint.type();
     }
 }
