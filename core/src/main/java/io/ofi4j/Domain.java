@@ -145,10 +145,10 @@ public final class Domain implements AutoCloseable {
      * Opens an endpoint; fi_endpoint(3). Bind a completion queue and an address vector, or an event queue if it is connected
      * (MSG), then enable it.
      *
-     * @param endpointInfo an info of the same domain
+     * @param endpointInfo an info of the same domain, threading model and data progress
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
-     * @throws IllegalArgumentException if the info is of another provider, fabric or domain; if the provider needs the destination of
-     *         a MSG endpoint now, as verbs does, and the info has none
+     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, or has other models; if the provider needs the
+     *         destination of a MSG endpoint now, as verbs does, and the info has none
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();

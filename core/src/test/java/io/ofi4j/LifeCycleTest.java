@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -15,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +64,26 @@ class LifeCycleTest {
                     .withMessageContaining("provider shm").withMessageContaining("provider sockets");
             assertThatIllegalArgumentException().isThrownBy(() -> pair.fabric.openPassiveEndpoint(otherConnected))
                     .withMessageContaining("provider tcp").withMessageContaining("provider sockets");
+        }
+    }
+
+    private static FabricInfo ownedByQueue(String provider) {
+        return TestProviders.info(TestProviders.hints(provider).threading(ThreadingModel.COMPLETION));
+    }
+
+    /** Those that keep the model that is asked for: ofi_rxm answers SAFE. */
+    static Stream<String> withCompletionThreading() {
+        return TestProviders.rma().filter(name -> ownedByQueue(name).domain().threading() == ThreadingModel.COMPLETION);
+    }
+
+    /** tcp of libfabric 2.1 keeps what COMPLETION needs in the domain, and ends the process where the endpoint's info says SAFE. */
+    @ParameterizedTest
+    @MethodSource("withCompletionThreading")
+    void anEndpointHasTheModelsOfItsDomain(String provider) {
+        FabricInfo owned = ownedByQueue(provider);
+        try (Fabric fabric = Libfabric.load().openFabric(owned); Domain domain = fabric.openDomain()) {
+            assertThatIllegalArgumentException().isThrownBy(() -> domain.openEndpoint(TestProviders.info(provider)))
+                    .withMessageContaining("threading SAFE").withMessageContaining("threading COMPLETION");
         }
     }
 

@@ -10,6 +10,7 @@ import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.Version;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.ffi.Attributes;
@@ -46,14 +47,22 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
         return found;
     }
 
-    /** As {@link #ofSameFabric}, of the same domain too. */
+    /** As {@link #ofSameFabric}, of the same domain and its models too: a provider keeps some of them in the domain alone. */
     public static FoundInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
         FoundInfo found = ofSameFabric(info, opened);
-        if (!found.domain.name().equals(opened.domain().name())) {
-            throw new IllegalArgumentException("the info of domain " + found.domain.name() + " is not of domain "
-                    + opened.domain().name() + ": use the info that it was opened with, or another of its domain");
+        if (!found.kind().equals(of(opened).kind())) {
+            throw new IllegalArgumentException(
+                    "the info of " + found.kind() + " is not of the domain that was opened with " + of(opened).kind()
+                            + ": use that info, or another of the domain with the same models");
         }
         return found;
+    }
+
+    /** What an endpoint's info must share with its domain's. */
+    private String kind() {
+        boolean hasQueues = chosenQuirks().has(Fact.QUEUES_ARE_DOMAINS);
+        return "domain " + domain.name() + ", threading " + domain.threading() + ", data progress "
+                + domain.dataProgress() + (hasQueues ? ", endpoint type " + endpoint.type() : "");
     }
 
     private String described() { return "provider " + provider() + ", fabric " + fabric.name(); }
