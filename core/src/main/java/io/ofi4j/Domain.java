@@ -147,8 +147,8 @@ public final class Domain implements AutoCloseable {
      *
      * @param endpointInfo an info of the same domain, threading model and data progress
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
-     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, or has other models; if the provider needs the
-     *         destination of a MSG endpoint now, as verbs does, and the info has none
+     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, or has other models, or collectives that the
+     *         domain has not; if the provider needs the destination of a MSG endpoint now, as verbs does, and the info has none
      */
     public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
         requireOpen();
