@@ -53,6 +53,7 @@ final class HostileValues {
     HostileValues(HostilePool pool) throws IOException {
         this.pool = pool;
         this.file = Files.createTempFile("ofi4j", ".hostile");
+        file.toFile().deleteOnExit();
         this.channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
