@@ -12,7 +12,7 @@ public enum Access {
     /** The region is the source of writes of this process. */
     WRITE(1L << 9),
     /** The region receives messages. */
-    RECV(1L << 10),
+    RECEIVE(1L << 10),
     /** The region is the source of messages. */
     SEND(1L << 11),
     /** Peers that know the key may read the region. */

@@ -21,7 +21,7 @@ final class CloseDrain {
         if (!endpoint.isEnabled()) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(endpoint, MOMENT, () -> false); }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-            progress(endpoint, PATIENCE, () -> queue.statisticsOf(endpoint).inFlight() == 0);
+            progress(endpoint, PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0);
         } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
             progress(endpoint, PATIENCE, () -> queue.readsInFlight(endpoint) == 0);
         }

@@ -63,7 +63,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.contexts = new ContextSlab(arena, size);
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
-                domain.quirks.has(Fact.CRITICAL_POLLS), endpoints, dataReceives);
+                domain.hasCriticalPolls(), endpoints, dataReceives);
         this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
@@ -220,6 +220,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
                 endpoint.timesFull));
     }
+
+    int transmitsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.transmitsInFlight(endpoint.number)); }
 
     int readsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.readsInFlight(endpoint.number)); }
 

@@ -62,7 +62,7 @@ public final class Counter implements AutoCloseable {
         this.handle = handle;
         this.guard = guard;
         Quirks quirks = domain.quirks;
-        this.ops = new CntrOps(handle, quirks.has(Fact.CRITICAL_POLLS));
+        this.ops = new CntrOps(handle, domain.hasCriticalPolls());
         this.hasOwnTable = quirks.has(Fact.OWN_COUNTER_TABLE);
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);

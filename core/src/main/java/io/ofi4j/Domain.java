@@ -15,6 +15,7 @@ import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -114,6 +115,12 @@ public final class Domain implements AutoCloseable {
     /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
     boolean hasQueuesOfTheirOwn() {
         return quirks.has(Fact.QUEUES_ARE_DOMAINS);
+    }
+
+    /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
+    boolean hasCriticalPolls() {
+        long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
+        return quirks.has(Fact.CRITICAL_POLLS) && (messages == 0 || !quirks.has(Fact.LONG_MESSAGES_STOP_POLLS));
     }
 
     boolean isClosed() { return closed; }

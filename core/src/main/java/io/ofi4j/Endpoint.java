@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -49,12 +50,16 @@ public final class Endpoint implements AutoCloseable {
     private final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
     private Rma rma;
+    private Messages messages;
+    private Tagged tagged;
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
      * The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, where posting threads read it.
      */
     Object realm;
     boolean closed;
+    /** Whether it takes receives; written inside the guards of both queues. */
+    boolean receives = true;
     private volatile boolean closeBegun;
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
@@ -244,6 +249,42 @@ public final class Endpoint implements AutoCloseable {
         return rma;
     }
 
+    /**
+     * {@return the messages of this endpoint; fi_msg(3)} An endpoint of type MSG that is not connected takes receives already.
+     *
+     * @throws IllegalStateException also if the endpoint is not enabled
+     * @throws UnsupportedOperationException if the domain or the endpoint was opened without {@link Capability#MSG}, or the provider
+     *         has no messages
+     */
+    public synchronized Messages messages() {
+        requireEnabled();
+        requireCapability(Capability.MSG);
+        if (messages == null) { messages = new Messages(this); }
+        return messages;
+    }
+
+    /**
+     * {@return the messages with tags of this endpoint; fi_tagged(3)}
+     *
+     * @throws IllegalStateException also if the endpoint is not enabled
+     * @throws UnsupportedOperationException if the domain or the endpoint was opened without {@link Capability#TAGGED}, or the
+     *         provider has no tags
+     */
+    public synchronized Tagged tagged() {
+        requireEnabled();
+        requireCapability(Capability.TAGGED);
+        if (tagged == null) { tagged = new Tagged(this); }
+        return tagged;
+    }
+
+    /** Without it, providers crash, or do what they like. */
+    private void requireCapability(Capability needed) {
+        if ((info.capabilityBits() & domain.info().capabilityBits() & needed.bit()) == 0) {
+            throw new UnsupportedOperationException(this + " was opened without Capability." + needed
+                    + ": ask for it with FabricHints.capabilities, and open the domain with that info");
+        }
+    }
+
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
     public EndpointOptions options() {
         return new EndpointOptions(this);
@@ -298,6 +339,8 @@ public final class Endpoint implements AutoCloseable {
     AddressVector vector() { return bindings.vector(); }
 
     CompletionQueue transmitQueue() { return bindings.transmitQueue(); }
+
+    CompletionQueue receiveQueue() { return bindings.receiveQueue(); }
 
     List<CompletionQueue> queues() { return bindings.queues(); }
 
@@ -359,6 +402,7 @@ public final class Endpoint implements AutoCloseable {
 
     /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
+        bindings.betweenPosts(() -> receives = false);
         CloseDrain.await(this);
         Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
@@ -373,6 +417,7 @@ public final class Endpoint implements AutoCloseable {
     private void refusePosts() {
         bindings.betweenPosts(() -> {
             closed = true;
+            receives = false;
             realm = this; // matches no peer, so that posting needs no separate check for closed
         });
     }

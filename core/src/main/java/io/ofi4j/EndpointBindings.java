@@ -150,19 +150,17 @@ final class EndpointBindings {
         if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
     }
 
-    /** Runs an action while no thread posts. */
+    /** Runs an action while no thread posts: once for each queue, with the thread's posts to the other one under way. */
     void betweenPosts(Runnable action) {
-        CompletionQueue queue = transmitQueue;
-        if (queue == null) {
-            action.run();
-            return;
-        }
-        ThreadGuard guard = queue.guard;
-        guard.enterAsAnyone();
-        try {
-            action.run();
-        } finally {
-            guard.exit();
+        if (queues().isEmpty()) { action.run(); }
+        for (CompletionQueue queue : queues()) {
+            ThreadGuard guard = queue.guard;
+            guard.enterAsAnyone();
+            try {
+                action.run();
+            } finally {
+                guard.exit();
+            }
         }
     }
 

@@ -213,7 +213,7 @@ final class NativeEndpoint implements EndpointView {
         } else {
             domain.closes.hold(this);
         }
-        if (bindings.transmitQueue() != null) { bindings.transmitQueue().cancel(endpoint, isNow); }
+        bindings.queues().forEach(queue -> queue.cancel(endpoint, isNow));
         if (enabled && receives > 0 && status == 0) { bindings.receiveQueue().forgetReceives(endpoint); }
         return status;
     }

@@ -16,9 +16,11 @@ final class PostOutcome {
     /** Whether a write of no bytes with DELIVERY_COMPLETE never completes. */
     private final boolean emptyDeliveriesHang;
 
-    PostOutcome(Endpoint endpoint) {
+    PostOutcome(Endpoint endpoint) { this(endpoint, endpoint.transmitQueue()); }
+
+    PostOutcome(Endpoint endpoint, CompletionQueue queue) {
         this.endpoint = endpoint;
-        this.queue = endpoint.transmitQueue();
+        this.queue = queue;
         this.emptyDeliveriesHang = endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG);
     }
 

@@ -16,6 +16,11 @@ final class PostRetry {
 
     /** Repeats an attempt that found no room. */
     static void until(Endpoint endpoint, String operation, BooleanSupplier attempt) {
+        until(endpoint, endpoint.transmitQueue(), operation, attempt);
+    }
+
+    /** As the other, of an operation that completes on this queue. */
+    static void until(Endpoint endpoint, CompletionQueue queue, String operation, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();
         long start = System.nanoTime();
@@ -25,7 +30,7 @@ final class PostRetry {
             endpoint.domain.queues.progress();
             if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
                 RECORDER.posted(recording, provider, operation, turns, false);
-                throw new FabricTimeoutException(operation, timeout, whyNot(endpoint.transmitQueue(), provider));
+                throw new FabricTimeoutException(operation, timeout, whyNot(queue, provider));
             }
             Waiting.YIELD.pause(turns);
         }
@@ -35,6 +40,10 @@ final class PostRetry {
     private static String whyNot(CompletionQueue queue, String provider) {
         if (queue.isFullOfKept()) {
             return queue + " keeps " + queue.size() + " completions, as many as it has room for: poll it.";
+        }
+        if (queue.inFlight() == queue.size()) {
+            return "So many operations are in flight on " + queue + " as it has room for, " + queue.size()
+                    + ": have some complete, or open a larger one with Domain.openCompletionQueue(int).";
         }
         return "The provider " + provider
                 + " has no room: is the peer there and polling its queue, and does this side poll for its completions?";

@@ -235,7 +235,7 @@ public final class Rma {
     boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireOpen(message);
+            checks.requireOpen(message.regions, message.localCount, message.peer);
             long as = call.hasFlags ? slots.numberFor(message.flags) : number;
             if (message.localLength == 0) {
                 if (call.isRead && emptyReadsHang) { return slots.readsNothing(as, token); }

@@ -7,6 +7,9 @@ import io.ofi4j.internal.quirks.Fact;
 
 /** Checks a transfer before native code is reached, and makes the exceptions. */
 final class TransferChecks {
+    private static final long SEND = Access.SEND.bit();
+    private static final long RECEIVE = Access.RECEIVE.bit();
+
     final String provider;
     final long maximumMessageSize;
     final long injectSize;
@@ -40,6 +43,83 @@ final class TransferChecks {
         if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
                 || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
             throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+        }
+    }
+
+    /** As {@link #require}, of a message to a peer. */
+    void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
+        requireInside(local, offset, length);
+        if ((local.rights & SEND) == 0 || local.domain != domain || peer.realm != endpoint.realm
+                || length > maximumMessageSize || !local.isMemoryAlive()) {
+            throw notAllowed(local, SEND, length, peer);
+        }
+    }
+
+    /** As {@link #require}, of a receive; called inside the guard of receives. */
+    void requireReceive(MemoryRegion local, long offset, long length) {
+        requireInside(local, offset, length);
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
+            requireReceiving();
+            requireDomain(local);
+            if ((local.accessBits & RECEIVE) == 0) { throw lacking(local, RECEIVE); }
+            throw closed(local);
+        }
+    }
+
+    void requireInside(MemoryRegion local, long offset, long length) {
+        if ((offset | length) < 0 || offset > local.length - length) {
+            throw local.hasSeveralSegments() ? local.several() : outOfBounds("", offset, length, local.length);
+        }
+    }
+
+    void requireReceiving() {
+        if (!endpoint.receives) {
+            throw endpoint.closed
+                    ? endpoint.closed()
+                    : new IllegalStateException(endpoint + " has lost its connection");
+        }
+    }
+
+    /** Called inside a guard, for a peer to receive from. */
+    void requireReachable(Peer peer) {
+        if (peer.realm != endpoint.realm) {
+            requireVector(peer);
+            throw unreachable(peer);
+        }
+    }
+
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer) {
+        if (length > maximumMessageSize) { return tooLong("a message", length, maximumMessageSize); }
+        requireDomain(local);
+        requireVector(peer);
+        return (local.accessBits & localRight) == 0 ? lacking(local, localRight) : closed(local, peer);
+    }
+
+    private static IllegalArgumentException lacking(MemoryRegion local, long right) {
+        return new IllegalArgumentException(
+                "the region is registered for " + local.access() + ", which lacks " + Access.setOf(right));
+    }
+
+    /** As {@link #require}, for a message whose bounds were checked when it was prepared. */
+    void require(PreparedMessage message, PreparedMessage.Call call) {
+        if ((message.flags & OperationFlag.INJECT.bit()) != 0 && !call.isReceive) { requireInjectable(message.length); }
+        if (message.length > maximumMessageSize && !call.isReceive) {
+            throw tooLong("a message", message.length, maximumMessageSize);
+        }
+        long right = call.isReceive ? RECEIVE : SEND;
+        if ((message.rights & right) == 0) {
+            throw new IllegalArgumentException("a segment's region lacks " + Access.setOf(right));
+        }
+    }
+
+    void requireOpen(MemoryRegion[] regions, int count, Peer peer) {
+        if (peer.realm != endpoint.realm) { throw unreachable(peer); }
+        requireOpen(regions, count);
+    }
+
+    void requireOpen(MemoryRegion[] regions, int count) {
+        for (int i = 0; i < count; i++) {
+            if (regions[i].rights == 0 || !regions[i].isMemoryAlive()) { throw closed(regions[i]); }
         }
     }
 
@@ -104,16 +184,6 @@ final class TransferChecks {
         }
     }
 
-    void requireOpen(RmaMessage message) {
-        Peer peer = message.peer;
-        for (int i = 0; i < message.localCount; i++) {
-            MemoryRegion local = message.regions[i];
-            if (local.rights == 0 || peer.realm != endpoint.realm || !local.isMemoryAlive()) {
-                throw closed(local, peer);
-            }
-        }
-    }
-
     private static IllegalStateException incomplete(RmaMessage message) {
         if (message.peer == null) {
             return new IllegalStateException("the message has no peer: set one with peer(...)");
@@ -124,12 +194,17 @@ final class TransferChecks {
     }
 
     private RuntimeException closed(MemoryRegion local, Peer peer) {
+        return endpoint.closed || peer.removed ? unreachable(peer) : closed(local);
+    }
+
+    private RuntimeException unreachable(Peer peer) {
         if (endpoint.closed) { return endpoint.closed(); }
-        if (peer.removed) {
-            return endpoint.vector().isOfConnection()
-                    ? endpoint.connection().notConnected()
-                    : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
-        }
+        return endpoint.vector().isOfConnection()
+                ? endpoint.connection().notConnected()
+                : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
+    }
+
+    private static IllegalStateException closed(MemoryRegion local) {
         return new IllegalStateException(
                 local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
     }

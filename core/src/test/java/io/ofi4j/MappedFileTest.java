@@ -128,7 +128,7 @@ class MappedFileTest {
     @Test
     void misuseIsRefusedBeforeTheFileIsTouched() throws IOException {
         try (Pair pair = new Pair("shm")) {
-            for (Access right : new Access[]{Access.READ, Access.RECV, Access.REMOTE_WRITE}) {
+            for (Access right : new Access[]{Access.READ, Access.RECEIVE, Access.REMOTE_WRITE}) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> pair.domain.map(file, MapMode.READ_ONLY, 0, 8, right))
                         .withMessageContaining("read-only");

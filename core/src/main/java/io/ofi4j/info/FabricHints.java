@@ -44,6 +44,16 @@ public final class FabricHints extends Changeable<FabricHints> {
         return any().endpointType(EndpointType.RDM).capabilities(Capability.RMA);
     }
 
+    /** {@return hints for messages between unconnected, reliable endpoints} */
+    public static FabricHints messages() {
+        return any().endpointType(EndpointType.RDM).capabilities(Capability.MSG);
+    }
+
+    /** {@return hints for messages with tags between unconnected, reliable endpoints} */
+    public static FabricHints tagged() {
+        return any().endpointType(EndpointType.RDM).capabilities(Capability.TAGGED);
+    }
+
     /**
      * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
      * {@link #destination}.

@@ -22,8 +22,10 @@ public final class ContextSlab {
     public static final long SILENT = 1L << 62;
     /** Set in an endpoint's number: the operation is a read. */
     public static final long READ = 1L << 61;
+    /** Set in an endpoint's number: the operation is a receive, which waits for a peer. */
+    public static final long RECEIVE = 1L << 60;
     /** The largest number of an endpoint or region; the smallest is 1. */
-    public static final int LARGEST_NUMBER = (1 << 29) - 1;
+    public static final int LARGEST_NUMBER = (1 << 28) - 1;
     /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
@@ -167,12 +169,23 @@ public final class ContextSlab {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & READ) != 0).count();
     }
 
+    /** Those that end by themselves. */
+    public int transmitsInFlight(int endpoint) {
+        return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) == 0).count();
+    }
+
+    /** The contexts of an endpoint's receives with this token. */
+    public long[] receives(int endpoint, long token) {
+        return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0).mapToLong(this::context)
+                .filter(context -> token(context) == token).toArray();
+    }
+
     public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }
 
     private IntStream taken() { return IntStream.range(0, inFlight() > 0 ? slots : 0).filter(slot -> owner(slot) > 0); }
 
     private IntStream ofEndpoint(int endpoint) {
-        return taken().filter(slot -> (owner(slot) & ~(SILENT | READ)) >>> 32 == endpoint);
+        return taken().filter(slot -> (owner(slot) & ~(SILENT | READ | RECEIVE)) >>> 32 == endpoint);
     }
 
     private boolean concerns(int slot, int region) {

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -22,6 +23,9 @@ public final class DataReceiveCount {
     private static boolean demands(FabricInfo info) { return (info.modeBits() & FabricConstants.FI_RX_CQ_DATA) != 0; }
 
     public static int of(FabricInfo info) {
+        if ((info.capabilityBits() & Capability.MSG.bit()) != 0) {
+            return 0; // they would take the messages: the application posts receives
+        }
         boolean posts = demands(info) && info.endpoint().type() == EndpointType.MSG
                 || FoundInfo.of(info).chosenQuirks().has(Fact.DATA_TAKES_RECEIVES);
         return posts ? Math.clamp(info.receive().size(), 1, MOST) : 0;

@@ -96,4 +96,10 @@ public final class EndpointOps {
             return status == 0 && !isThere ? -Errno.ENOSYS : status;
         });
     }
+
+    /** Asks for the cancellation of an operation; providers answer 0 also where there is nothing to cancel. */
+    public static long fi_cancel(Handle endpoint, long context) {
+        return fi_ops_ep.cancel.invoke(endpoint.require(OPS, fi_ops_ep.cancel$offset(), "fi_cancel"),
+                endpoint.pointer(), MemorySegment.ofAddress(context));
+    }
 }

@@ -5,7 +5,9 @@ package io.ofi4j.internal.ffi;
  * touched. A test compares them with the C headers.
  */
 public final class FabricConstants {
+    public static final long FI_MSG = 1L << 1;
     public static final long FI_RMA = 1L << 2;
+    public static final long FI_TAGGED = 1L << 3;
     public static final long FI_READ = 1L << 8;
     public static final long FI_WRITE = 1L << 9;
     public static final long FI_RECV = 1L << 10;
@@ -13,6 +15,8 @@ public final class FabricConstants {
     public static final long FI_REMOTE_READ = 1L << 12;
     public static final long FI_REMOTE_WRITE = 1L << 13;
     public static final long FI_REMOTE_CQ_DATA = 1L << 17;
+    public static final long FI_PEEK = 1L << 19;
+    public static final long FI_DISCARD = 1L << 58;
     public static final long FI_COMPLETION = 1L << 24;
     public static final long FI_RMA_PMEM = 1L << 49;
     public static final long FI_RMA_EVENT = 1L << 56;
@@ -43,4 +47,5 @@ public final class FabricConstants {
     public static final int FI_SOCKADDR_IN6 = 3;
     public static final int FI_ADDR_STR = 9;
     public static final long FI_ADDR_NOTAVAIL = -1;
+    public static final long FI_ADDR_UNSPEC = -1;
 }

@@ -30,6 +30,20 @@ public enum Fact {
     READS_FILL_ONE_SEGMENT,
     /** The source address of a completion is right for messages only. */
     SOURCES_OF_MESSAGES_ONLY,
+    /** A poll may never return once a message is longer than its receive. */
+    LONG_MESSAGES_STOP_POLLS,
+    /** A receive of messages without tags takes those of any peer, whichever is named. */
+    DIRECTED_RECEIVES_IGNORED,
+    /** Some messages with completion data come without it. */
+    MESSAGES_LOSE_DATA,
+    /** A message that is matched after it has come is matched without the receive's mask. */
+    MASKS_IGNORED,
+    /** A look for a message posts a receive, which takes the message. */
+    PEEK_RECEIVES,
+    /** The sender of a long message that is discarded is not told that it has completed. */
+    DISCARDED_SENDS_HANG,
+    /** A message that is sent with INJECT never completes. */
+    INJECTED_MESSAGES_HANG,
     /** Options can be read and set on enabled endpoints only. */
     OPTIONS_NEED_ENABLE,
     /** An endpoint has its address from the start and takes no other one. */

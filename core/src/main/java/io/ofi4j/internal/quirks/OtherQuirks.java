@@ -29,6 +29,12 @@ final class OtherQuirks {
                     return status == -Errno.EINVAL ? 0 : status;
                 }
             },
+            new Quirk("sockets-message-data", provider -> provider.is("sockets"), Tested.ALL,
+                    "A message with completion data that came before its receive may be reported without the data.",
+                    "MessagesTest", Fact.MESSAGES_LOSE_DATA),
+            new Quirk("rxd-messages", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
+                    "A message that is sent with FI_INJECT never completes, and neither does one that is discarded.",
+                    "MessagesTest", Fact.INJECTED_MESSAGES_HANG, Fact.DISCARDED_SENDS_HANG),
             new Quirk("rxd-reads", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
             new Quirk("rxd-counters", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,

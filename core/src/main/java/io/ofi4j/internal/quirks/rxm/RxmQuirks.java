@@ -22,6 +22,9 @@ public final class RxmQuirks {
             new Quirk("rxm-close-without-vector", RxmQuirks::isRxm, Tested.ALL,
                     "Closing an endpoint looks into its vector, also where none was bound.", "LifeCycleTest",
                     Fact.CLOSE_NEEDS_VECTOR),
+            new Quirk("rxm-discards", RxmQuirks::isRxm, Tested.ALL,
+                    "The sender of a long message that is discarded is not told that it has completed.", "TaggedTest",
+                    Fact.DISCARDED_SENDS_HANG),
             new HalfReceivedWrites(), new DepartedPeers());
 
     private RxmQuirks() {}

@@ -33,6 +33,13 @@ public final class ShmQuirks {
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), Tested.ONE,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
+                new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
+                        "A poll that meets a message longer than its receive may never return.", "LongMessageTest",
+                        Fact.LONG_MESSAGES_STOP_POLLS),
+                new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
+                        "A message that came before its receive is matched without the mask, and a look for one posts a"
+                                + " receive that takes it.",
+                        "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",

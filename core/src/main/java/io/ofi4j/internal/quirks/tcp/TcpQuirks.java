@@ -21,6 +21,9 @@ public final class TcpQuirks {
             new Quirk("tcp-remote-counters", TcpQuirks::isAlone, Tested.ALL,
                     "Counters of peers' operations count writes with data only.", "CounterTest",
                     Fact.COUNTS_DATA_WRITES_ONLY),
+            new Quirk("tcp-directed-receives", TcpQuirks::isAlone, Tested.ALL,
+                    "A receive of messages without tags takes those of any peer, whichever is named.", "MessagesTest",
+                    Fact.DIRECTED_RECEIVES_IGNORED),
             new Quirk("tcp-queue-domains",
                     provider -> provider.is("tcp") && !provider.isConnected()
                             && provider.threading() == ThreadingModel.COMPLETION,

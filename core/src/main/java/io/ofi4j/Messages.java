@@ -1,0 +1,248 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.MsgOps;
+import io.ofi4j.internal.quirks.Fact;
+
+/**
+ * Messages that are matched with posted receives in order; fi_msg(3). Returned by {@link Endpoint#messages}. Offsets and lengths are
+ * in bytes. Posting allocates nothing.
+ *
+ * <p><b>Completions.</b> A send gives one completion on the transmit queue, except an inject; a receive gives one on the receive
+ * queue, with the length of the message. Both return the token that they were posted with. Do not change the bytes of a send, nor
+ * look at those of a receive, before. A posted receive is an operation in flight: its region is not freed before it completes, it
+ * takes one of the places of its queue ({@link CompletionQueue#size}), and when the endpoint closes, it completes with
+ * {@code ECANCELED}.
+ *
+ * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the provider notices.
+ * What follows depends on it: {@code sockets} goes on; {@code tcp}, {@code net} and {@code tcp;ofi_rxm} end the connection and may lose
+ * the next message; {@code udp;ofi_rxd} reports success and drops the rest; over {@code shm} polls may never return. Agree on a
+ * largest message, and post receives of that length.
+ *
+ * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of operations in flight is
+ * reached: poll, and try again. The form without {@code try} makes progress on the domain's queues until there is room, for
+ * {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then. A send to a peer without
+ * a posted receive is accepted, and waits at either end, unless the endpoint has a connection of {@code verbs}, which reports an error.
+ *
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
+ * are not all inside the region; IllegalArgumentException if the region lacks the right or belongs to another domain, the peer
+ * belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the region is closed, or the peer
+ * was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException
+ * if the provider reports an error.
+ */
+public final class Messages extends TwoSided {
+    private final MsgOps ops;
+    private final boolean takesAnyPeer;
+
+    Messages(Endpoint endpoint) {
+        super(endpoint, 0);
+        this.ops = new MsgOps(endpoint.handle, critical);
+        this.takesAnyPeer = endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED);
+    }
+
+    /** {@return the largest number of bytes of a message} */
+    public long maximumMessageSize() {
+        return checks.maximumMessageSize;
+    }
+
+    /** {@return the largest number of bytes of an inject} */
+    public long injectSize() { return checks.injectSize; }
+
+    /**
+     * Starts sending a message if there is room; fi_send.
+     *
+     * @param local the bytes to send; needs {@link Access#SEND}
+     * @param offset the start of the message in the region
+     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
+     * @param peer who is to receive it
+     * @param token comes back with the completion
+     * @return whether the message was accepted
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
+     *         libfabric 1.x never completes
+     */
+    public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context,
+                    ops.fi_send(local.address + offset, length, local.descriptor, peer.fabricAddress, context),
+                    "fi_send");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySend}, but waits for room. */
+    public void send(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        if (!trySend(local, offset, length, peer, token)) {
+            retrySend("fi_send", () -> trySend(local, offset, length, peer, token));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes may be changed
+     * at once.
+     */
+    public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
+        checks.requireInjectable(length);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_inject(local.address + offset, length, peer.fabricAddress);
+            return status == 0 || sends.isRefused(status, "fi_inject");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInject}, but waits for room. */
+    public void inject(MemoryRegion local, long offset, long length, Peer peer) {
+        if (!tryInject(local, offset, length, peer)) {
+            retrySend("fi_inject", () -> tryInject(local, offset, length, peer));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, with data for the peer's completion; fi_senddata.
+     *
+     * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
+     * @throws UnsupportedOperationException if the provider carries no data or may lose it, or as for {@link #trySend}
+     */
+    public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context, ops.fi_senddata(local.address + offset, length,
+                    local.descriptor, data, peer.fabricAddress, context), "fi_senddata");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySendData}, but waits for room. */
+    public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
+        if (!trySendData(local, offset, length, data, peer, token)) {
+            retrySend("fi_senddata", () -> trySendData(local, offset, length, data, peer, token));
+        }
+    }
+
+    /** As {@link #tryInject}, with data for the peer's completion as in {@link #trySendData}; fi_injectdata. */
+    public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
+        checks.requireInjectable(length);
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress);
+            return status == 0 || sends.isRefused(status, "fi_injectdata");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInjectData}, but waits for room. */
+    public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
+        if (!tryInjectData(local, offset, length, data, peer)) {
+            retrySend("fi_injectdata", () -> tryInjectData(local, offset, length, data, peer));
+        }
+    }
+
+    /**
+     * Posts a receive for the next message of any peer if there is room; fi_recv. An endpoint with a connection takes receives as
+     * soon as it is enabled: post them before the connection is made, so that no message comes too early.
+     *
+     * @param local where the message goes; needs {@link Access#RECEIVE}
+     * @param offset where it begins in the region
+     * @param length the number of bytes of the longest message
+     * @param token comes back with the completion
+     * @return whether the receive was accepted
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, ANY, token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, long token) {
+        if (!tryReceive(local, offset, length, token)) {
+            retryReceive("fi_recv", () -> tryReceive(local, offset, length, token));
+        }
+    }
+
+    /**
+     * As {@link #tryReceive(MemoryRegion, long, long, long)}, for the messages of one peer only.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider takes messages of
+     *         other peers all the same, as {@code tcp} and {@code net} do
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, source(peer), token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        if (!tryReceive(local, offset, length, peer, token)) {
+            retryReceive("fi_recv", () -> tryReceive(local, offset, length, peer, token));
+        }
+    }
+
+    private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
+        long context = receiveContexts.acquire(token, receiveNumber, local.number);
+        return context != ContextSlab.NONE && endReceive(context,
+                ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
+    }
+
+    /**
+     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
+     * message has come for it: then it completes with the message.
+     *
+     * @throws IllegalArgumentException if no receive with this token is posted
+     */
+    public void cancel(long token) { cancelReceive(token); }
+
+    /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_sendmsg and fi_recvmsg} */
+    public PreparedMessage message() {
+        return prepare(false);
+    }
+
+    @Override
+    long submit(PreparedMessage message, PreparedMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case SEND -> ops.fi_sendmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case RECEIVE -> ops.fi_recvmsg(message.struct, FabricConstants.FI_COMPLETION);
+            case SEND_VECTOR -> ops.fi_sendv(message.struct, context);
+            case RECEIVE_VECTOR -> ops.fi_recvv(message.struct, context);
+        };
+    }
+
+    @Override
+    String whyUndirected() {
+        return takesAnyPeer
+                ? "a receive over " + checks.provider + " takes the messages of any peer: receive with tags from one"
+                : null;
+    }
+}

@@ -1,0 +1,331 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.TaggedOps;
+import io.ofi4j.internal.quirks.Fact;
+
+/**
+ * Messages that are matched with posted receives by a tag; fi_tagged(3). Returned by {@link Endpoint#tagged}. A receive takes the first
+ * message whose tag equals its own in all bits that its mask does not ignore. Messages that nobody has asked for yet wait; those with
+ * the same tag from the same peer are received in order. They share the queues with {@link Messages}, but no receive: those of
+ * messages without tags never match. Posting allocates nothing.
+ *
+ * <p>Completions, messages that are longer than their receive, full queues and errors are as in {@link Messages}. In addition, every
+ * operation throws IllegalArgumentException if the tag has bits that the provider does not match:
+ * {@link EndpointAttributes#tagFormat}. The tag of a completion comes with {@link DetailedCompletionHandler}.
+ */
+public final class Tagged extends TwoSided {
+    private final TaggedOps ops;
+    /** For looks without a buffer; used inside the guard of receives. */
+    private final MessageStruct look = new MessageStruct(true, 1);
+    private final long tagBits;
+    private final boolean ignoresMasks;
+    private final boolean looksReceive;
+    private final boolean discardedHang;
+
+    Tagged(Endpoint endpoint) {
+        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
+        this.ops = new TaggedOps(endpoint.handle, critical);
+        long format = endpoint.info().endpoint().tagFormat();
+        this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
+        this.ignoresMasks = endpoint.quirks.has(Fact.MASKS_IGNORED);
+        this.looksReceive = endpoint.quirks.has(Fact.PEEK_RECEIVES);
+        this.discardedHang = endpoint.quirks.has(Fact.DISCARDED_SENDS_HANG);
+        look.peer(ANY);
+    }
+
+    /** {@return the bits of a tag that the provider matches} */
+    public long tagBits() { return tagBits; }
+
+    /** {@return the largest number of bytes of a message} */
+    public long maximumMessageSize() {
+        return checks.maximumMessageSize;
+    }
+
+    /** {@return the largest number of bytes of an inject} */
+    public long injectSize() { return checks.injectSize; }
+
+    /**
+     * Starts sending a message if there is room; fi_tsend.
+     *
+     * @param local the bytes to send; needs {@link Access#SEND}
+     * @param offset the start of the message in the region
+     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
+     * @param peer who is to receive it
+     * @param tag its tag
+     * @param token comes back with the completion
+     * @return whether the message was accepted
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
+     *         libfabric 1.x never completes
+     */
+    public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            requireTag(tag);
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context,
+                    ops.fi_tsend(local.address + offset, length, local.descriptor, peer.fabricAddress, tag, context),
+                    "fi_tsend");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySend}, but waits for room. */
+    public void send(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
+        if (!trySend(local, offset, length, peer, tag, token)) {
+            retrySend("fi_tsend", () -> trySend(local, offset, length, peer, tag, token));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_tinject. The local bytes may be changed
+     * at once.
+     */
+    public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
+        checks.requireInjectable(length);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            requireTag(tag);
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_tinject(local.address + offset, length, peer.fabricAddress, tag);
+            return status == 0 || sends.isRefused(status, "fi_tinject");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInject}, but waits for room. */
+    public void inject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
+        if (!tryInject(local, offset, length, peer, tag)) {
+            retrySend("fi_tinject", () -> tryInject(local, offset, length, peer, tag));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, with data for the peer's completion; fi_tsenddata.
+     *
+     * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
+     * @throws UnsupportedOperationException if the provider carries no data or may lose it, or as for {@link #trySend}
+     */
+    public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
+            long token) {
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            requireTag(tag);
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context, ops.fi_tsenddata(local.address + offset, length,
+                    local.descriptor, data, peer.fabricAddress, tag, context), "fi_tsenddata");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySendData}, but waits for room. */
+    public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag, long token) {
+        if (!trySendData(local, offset, length, data, peer, tag, token)) {
+            retrySend("fi_tsenddata", () -> trySendData(local, offset, length, data, peer, tag, token));
+        }
+    }
+
+    /** As {@link #tryInject}, with data for the peer's completion as in {@link #trySendData}; fi_tinjectdata. */
+    public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
+        checks.requireInjectable(length);
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            requireTag(tag);
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_tinjectdata(local.address + offset, length, data, peer.fabricAddress, tag);
+            return status == 0 || sends.isRefused(status, "fi_tinjectdata");
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInjectData}, but waits for room. */
+    public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
+        if (!tryInjectData(local, offset, length, data, peer, tag)) {
+            retrySend("fi_tinjectdata", () -> tryInjectData(local, offset, length, data, peer, tag));
+        }
+    }
+
+    /**
+     * Posts a receive for the next matching message of any peer if there is room; fi_trecv.
+     *
+     * @param local where the message goes; needs {@link Access#RECEIVE}
+     * @param offset where it begins in the region
+     * @param length the number of bytes of the longest message
+     * @param tag the tag to receive
+     * @param ignore the bits of the tag that need not match
+     * @param token comes back with the completion
+     * @return whether the receive was accepted
+     * @throws UnsupportedOperationException if bits are ignored and the provider does not do so with messages that come before their
+     *         receive, as shm of libfabric 1.x
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            requireTag(tag);
+            requireMask(ignore);
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, ANY, tag, ignore, token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
+        if (!tryReceive(local, offset, length, tag, ignore, token)) {
+            retryReceive("fi_trecv", () -> tryReceive(local, offset, length, tag, ignore, token));
+        }
+    }
+
+    /**
+     * As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, for the messages of one peer only.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV} and
+     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
+            long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            requireTag(tag);
+            requireMask(ignore);
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, source(peer), tag, ignore, token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore, long token) {
+        if (!tryReceive(local, offset, length, peer, tag, ignore, token)) {
+            retryReceive("fi_trecv", () -> tryReceive(local, offset, length, peer, tag, ignore, token));
+        }
+    }
+
+    private boolean post(MemoryRegion local, long offset, long length, long source, long tag, long ignore, long token) {
+        long context = receiveContexts.acquire(token, receiveNumber, local.number);
+        return context != ContextSlab.NONE && endReceive(context,
+                ops.fi_trecv(local.address + offset, length, local.descriptor, source, tag, ignore, context),
+                "fi_trecv");
+    }
+
+    /**
+     * Looks for a message that has come and no receive has taken yet; fi_trecvmsg with FI_PEEK. The completion has the message's length
+     * and tag, and leaves it there; if there is none, the operation completes with the error {@code ENOMSG} (42).
+     *
+     * @param tag the tag to look for
+     * @param ignore the bits of the tag that need not match
+     * @param token comes back with the completion
+     * @return whether it was accepted
+     * @throws UnsupportedOperationException if the provider would receive the message, as shm of libfabric 1.x
+     */
+    public boolean tryPeek(long tag, long ignore, long token) {
+        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK);
+    }
+
+    /** As {@link #tryPeek}, but waits for room. */
+    public void peek(long tag, long ignore, long token) {
+        if (!tryPeek(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryPeek(tag, ignore, token)); }
+    }
+
+    /**
+     * As {@link #tryPeek}, but drops the message; FI_PEEK with FI_DISCARD.
+     *
+     * @throws UnsupportedOperationException also if the sender of a long message would wait for ever, as over {@code ofi_rxm} and
+     *         {@code ofi_rxd}
+     */
+    public boolean tryDiscard(long tag, long ignore, long token) {
+        if (discardedHang) {
+            throw new UnsupportedOperationException(
+                    "the sender of a long message that is discarded waits for ever over " + checks.provider
+                            + ": receive it");
+        }
+        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
+    }
+
+    /** As {@link #tryDiscard}, but waits for room. */
+    public void discard(long tag, long ignore, long token) {
+        if (!tryDiscard(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
+    }
+
+    private boolean tryLook(long tag, long ignore, long token, long flags) {
+        if (looksReceive) {
+            throw new UnsupportedOperationException(
+                    "a look for a message over " + checks.provider + " of this libfabric receives it: post a receive");
+        }
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            requireTag(tag);
+            requireMask(ignore);
+            checks.requireReceiving();
+            long context = receiveContexts.acquire(token, receiveNumber, 0);
+            if (context == ContextSlab.NONE) { return false; }
+            look.tag(tag, ignore);
+            look.context(context);
+            return endReceive(context, ops.fi_trecvmsg(look, flags | FabricConstants.FI_COMPLETION), "fi_trecvmsg");
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    void requireTag(long tag) {
+        if ((tag & ~tagBits) != 0) {
+            throw new IllegalArgumentException("provider " + checks.provider + " matches the bits 0x"
+                    + Long.toHexString(tagBits) + " of a tag, which 0x" + Long.toHexString(tag) + " exceeds");
+        }
+    }
+
+    void requireMask(long ignore) {
+        if (ignoresMasks && ignore != 0) {
+            throw new UnsupportedOperationException(
+                    "provider " + checks.provider + " of this libfabric does not ignore bits"
+                            + " of messages that come before their receive: receive the whole tag");
+        }
+    }
+
+    /**
+     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
+     * message has come for it: then it completes with the message.
+     *
+     * @throws IllegalArgumentException if no receive with this token is posted
+     */
+    public void cancel(long token) { cancelReceive(token); }
+
+    /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_tsendmsg and fi_trecvmsg} */
+    public PreparedMessage message() {
+        return prepare(true);
+    }
+
+    @Override
+    long submit(PreparedMessage message, PreparedMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case SEND -> ops.fi_tsendmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case RECEIVE -> ops.fi_trecvmsg(message.struct, FabricConstants.FI_COMPLETION);
+            case SEND_VECTOR -> ops.fi_tsendv(message.struct, context);
+            case RECEIVE_VECTOR -> ops.fi_trecvv(message.struct, context);
+        };
+    }
+
+    @Override
+    String whyUndirected() { return null; }
+}

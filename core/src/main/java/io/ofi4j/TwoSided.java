@@ -1,0 +1,165 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import java.util.function.BooleanSupplier;
+
+/** What messages with and without tags share: the state of both directions of one endpoint, and prepared messages. */
+abstract sealed class TwoSided permits Messages, Tagged {
+    /** Instead of a peer: any. */
+    static final long ANY = FabricConstants.FI_ADDR_UNSPEC;
+
+    private static final long DIRECTED = Capability.DIRECTED_RECV.bit();
+
+    final TransferChecks checks;
+    final PostOutcome sends;
+    final PostOutcome receives;
+    final ContextSlab sendContexts;
+    final ContextSlab receiveContexts;
+    final ThreadGuard sendGuard;
+    final ThreadGuard receiveGuard;
+    final Thread sendUnlocked;
+    final Thread receiveUnlocked;
+    /** For operations without flags of their own, as are the numbers of the endpoint. */
+    final long defaultFlags;
+    final long sendNumber;
+    final long receiveNumber;
+    final boolean critical;
+    private final Endpoint endpoint;
+    private final boolean losesData;
+    private final boolean injectsHang;
+    private final boolean directed;
+
+    TwoSided(Endpoint endpoint, long directedBits) {
+        this.endpoint = endpoint;
+        this.checks = new TransferChecks(endpoint);
+        this.sends = new PostOutcome(endpoint);
+        this.receives = new PostOutcome(endpoint, endpoint.receiveQueue());
+        this.sendContexts = endpoint.transmitQueue().contexts;
+        this.receiveContexts = endpoint.receiveQueue().contexts;
+        this.sendGuard = endpoint.transmitQueue().guard;
+        this.receiveGuard = endpoint.receiveQueue().guard;
+        this.sendUnlocked = sendGuard.unlocked();
+        this.receiveUnlocked = receiveGuard.unlocked();
+        this.defaultFlags = endpoint.info().transmit().operationFlags();
+        this.sendNumber = sends.numberFor(defaultFlags);
+        this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
+        this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS);
+        this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
+        this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
+        this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
+    }
+
+    /** Posts a prepared message with its context. */
+    abstract long submit(PreparedMessage message, PreparedMessage.Call call, long context);
+
+    /** The cause to refuse receives from one peer, or null. */
+    abstract String whyUndirected();
+
+    void requireData(long data) {
+        checks.requireData(data);
+        if (losesData) {
+            throw new UnsupportedOperationException("messages over " + checks.provider
+                    + " may lose their completion data: put the data into the message, or use another provider");
+        }
+    }
+
+    /** The number of a peer to receive from. Inside the guard of receives. */
+    long source(Peer peer) {
+        if (!directed) {
+            throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
+                    + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
+        }
+        String why = whyUndirected();
+        if (why != null) { throw new UnsupportedOperationException(why); }
+        checks.requireReachable(peer);
+        return peer.fabricAddress;
+    }
+
+    boolean endSend(long context, long status, String operation) {
+        return status == 0 || sends.refused(context, status, operation);
+    }
+
+    boolean endReceive(long context, long status, String operation) {
+        return status == 0 || receives.refused(context, status, operation);
+    }
+
+    void retrySend(String operation, BooleanSupplier attempt) { PostRetry.until(endpoint, operation, attempt); }
+
+    void retryReceive(String operation, BooleanSupplier attempt) {
+        PostRetry.until(endpoint, endpoint.receiveQueue(), operation, attempt);
+    }
+
+    /** A message that these operations post. */
+    PreparedMessage prepare(boolean tagged) {
+        FabricInfo info = endpoint.info();
+        return new PreparedMessage(this, info.transmit().iovLimit(), info.receive().iovLimit(), tagged);
+    }
+
+    /** As {@link Messages#cancel}. */
+    void cancelReceive(long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceiving();
+            long[] found = receiveContexts.receives(endpoint.number, token);
+            if (found.length == 0) {
+                throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
+                        + ": it may have completed, and wait for a poll");
+            }
+            for (long context : found) {
+                Status.check((int) EndpointOps.fi_cancel(endpoint.handle, context), "fi_cancel", checks.provider);
+            }
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    boolean tryPost(PreparedMessage message, PreparedMessage.Call call, long token) {
+        return call.isReceive ? tryReceive(message, call, token) : trySend(message, call, token);
+    }
+
+    private boolean trySend(PreparedMessage message, PreparedMessage.Call call, long token) {
+        if ((message.flags & FabricConstants.FI_REMOTE_CQ_DATA) != 0) { requireData(0); }
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireOpen(message.regions, message.count, message.peer);
+            long flags = call.hasFlags ? message.flags : defaultFlags;
+            if (message.length == 0) { sends.requireEmptyWriteCompletes(flags); }
+            if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) { throw injectHangs(); }
+            long number = call.hasFlags ? sends.numberFor(flags) : sendNumber;
+            long context = sendContexts.acquire(token, number, message.firstRegion());
+            if (context == ContextSlab.NONE) { return false; }
+            message.noteRegions(sendContexts, context);
+            return endSend(context, submit(message, call, context), call.operation);
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    private UnsupportedOperationException injectHangs() {
+        return new UnsupportedOperationException("a message with INJECT never completes over " + checks.provider
+                + ": use inject, or leave the flag out");
+    }
+
+    private boolean tryReceive(PreparedMessage message, PreparedMessage.Call call, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceiving();
+            checks.requireOpen(message.regions, message.count);
+            if (message.peer != null) { source(message.peer); }
+            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion());
+            if (context == ContextSlab.NONE) { return false; }
+            message.noteRegions(receiveContexts, context);
+            return endReceive(context, submit(message, call, context), call.operation);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+}
