@@ -1,0 +1,270 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.Mailbox;
+import io.ofi4j.support.TestProviders;
+import java.lang.foreign.ValueLayout;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Messages that are matched by tags, over every provider that has them. */
+@Timeout(120)
+class TaggedTest {
+    private static final String EVERY = "io.ofi4j.support.TestProviders#rma";
+    private static final long TAG = 0x1234_5678L;
+    private static final int RECEIVED = 7;
+    private static final int SENT = 5;
+
+    static Stream<Arguments> sizes() {
+        return TestProviders.rma().flatMap(
+                provider -> Stream.of(0, 1, 8, 4096, 65_536, 1 << 20).map(size -> Arguments.of(provider, size)));
+    }
+
+    private static Mailbox open(String provider) { return new Mailbox(provider, Capability.TAGGED, Capability.RMA); }
+
+    private static boolean has(Mailbox box, Fact fact) { return box.pair.endpoint.quirks.has(fact); }
+
+    @ParameterizedTest
+    @MethodSource("sizes")
+    void aMessageArrivesWholeWithItsTag(String provider, int size) {
+        try (Mailbox box = open(provider)) {
+            box.write(size, size);
+            box.pair.farEndpoint.tagged().receive(box.far, 0, Mailbox.LENGTH, TAG, 0, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near, 0, size, box.pair.far, TAG, SENT);
+            box.await(1, 1);
+
+            assertThat(box.nearDone.tokens()).containsExactly((long) SENT);
+            assertThat(box.farDone.done).singleElement().satisfies(done -> assertThat(done.token()).isEqualTo(RECEIVED))
+                    .satisfies(done -> assertThat(done.length()).isEqualTo(size))
+                    .satisfies(done -> assertThat(done.tag()).isEqualTo(TAG));
+            assertThat(box.hasArrived(size)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void receivesTakeTheirTagsInAnyOrder(String provider) {
+        int count = 100;
+        try (Mailbox box = open(provider)) {
+            Tagged sender = box.pair.endpoint.tagged();
+            for (int i = 0; i < count; i++) {
+                box.near.segment().set(ValueLayout.JAVA_LONG, 8L * i, i);
+                sender.send(box.near, 8L * i, 8, box.pair.far, i, i);
+            }
+            for (int i = count - 1; i >= 0; i--) {
+                box.pair.farEndpoint.tagged().receive(box.far, 8L * i, 8, i, 0, i);
+            }
+            box.await(count, count);
+
+            assertThat(box.hasArrived(8L * count)).isTrue();
+            assertThat(box.farDone.done).allMatch(done -> done.tag() == done.token());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void unexpectedMessagesWaitByTheThousand(String provider) {
+        int count = 1000;
+        try (Mailbox box = open(provider)) {
+            Tagged sender = box.pair.endpoint.tagged();
+            for (int i = 0; i < count; i++) {
+                box.near.segment().set(ValueLayout.JAVA_LONG, 8L * i, i);
+                sender.send(box.near, 8L * i, 8, box.pair.far, i % 10, i);
+                if (i % 50 == 0) { box.poll(); }
+            }
+            for (int i = 0; i < count; i++) {
+                box.pair.farEndpoint.tagged().receive(box.far, 8L * i, 8, i % 10, 0, i);
+                if (i % 50 == 0) { box.poll(); }
+            }
+            box.await(count, count);
+            assertThat(box.hasArrived(8L * count)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aMaskIgnoresBitsOfTheTagOrIsRefused(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (has(box, Fact.MASKS_IGNORED)) {
+                assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, 0x100, 0xff, RECEIVED))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("ignore");
+                return;
+            }
+            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x242, 1); // early
+            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x142, 2);
+            for (int i = 0; i < 100; i++) {
+                box.poll();
+            }
+            receiver.receive(box.far, 0, 8, 0x100, 0xff, RECEIVED);
+            box.await(0, 1);
+            assertThat(box.farDone.done.getFirst().tag()).isEqualTo(0x142);
+
+            receiver.receive(box.far, 0, 8, 0x200, 0xff, RECEIVED);
+            receiver.receive(box.far, 0, 8, 0x300, 0xff, RECEIVED);
+            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 0x3ff, 3); // late
+            box.await(3, 3);
+            assertThat(box.farDone.done).extracting(Mailbox.Done::tag).containsExactlyInAnyOrder(0x142L, 0x242L,
+                    0x3ffL);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void injectsDataAndSegmentsCarryTheirTags(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged sender = box.pair.endpoint.tagged();
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            box.write(32, 4);
+            receiver.receive(box.far, 0, 8, 1, 0, 1);
+            sender.inject(box.near, 0, 8, box.pair.far, 1);
+            receiver.message().segment(box.far, 16, 8).segment(box.far, 8, 8).tag(2).receive(2);
+            PreparedMessage message = sender.message().peer(box.pair.far).segment(box.near, 16, 8)
+                    .segment(box.near, 8, 8).tag(2);
+            message.send(2);
+            receiver.message().segment(box.far, 24, 8).tag(3).receiveVector(3);
+            message.clear().segment(box.near, 24, 8).tag(3).sendVector(3);
+            box.await(2, 3);
+
+            assertThat(box.hasArrived(32)).isTrue();
+            assertThat(box.farDone.done).allMatch(done -> done.tag() == done.token());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void dataComesWithTheTagOrIsRefused(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged sender = box.pair.endpoint.tagged();
+            if (has(box, Fact.MESSAGES_LOSE_DATA)) {
+                assertThatThrownBy(() -> sender.injectData(box.near, 0, 8, 1, box.pair.far, TAG))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("completion data");
+                return;
+            }
+            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 1);
+            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, TAG, 0, 2);
+            sender.sendData(box.near, 0, 8, 0x1234, box.pair.far, TAG, SENT);
+            sender.injectData(box.near, 0, 8, 0x5678, box.pair.far, TAG);
+            box.await(1, 2);
+            assertThat(box.farDone.done).extracting(Mailbox.Done::data).containsExactly(0x1234L, 0x5678L);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aLookFindsAMessageAndLeavesItOrIsRefused(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (has(box, Fact.PEEK_RECEIVES)) {
+                assertThatThrownBy(() -> receiver.peek(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("receives it");
+                return;
+            }
+            receiver.peek(TAG, 0, 1);
+            box.await(0, 1);
+            assertThat(box.farDone.errors).singleElement()
+                    .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG))
+                    .satisfies(error -> assertThat(error.token()).isEqualTo(1));
+            box.farDone.errors.clear();
+
+            box.write(100, 5);
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            long token = 2;
+            while (box.farDone.done.isEmpty()) {
+                box.farDone.errors.clear();
+                receiver.peek(TAG, 0, token);
+                box.await(0, 1);
+            }
+            assertThat(box.farDone.done.getFirst().token()).isEqualTo(token);
+            assertThat(box.farDone.done.getFirst().length()).isEqualTo(100);
+            receiver.receive(box.far, 0, 100, TAG, 0, RECEIVED);
+            box.await(1, 2);
+            assertThat(box.farDone.tokens()).contains((long) RECEIVED);
+            assertThat(box.hasArrived(100)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aDiscardedMessageIsGoneOrTheCallIsRefused(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (has(box, Fact.DISCARDED_SENDS_HANG) || has(box, Fact.PEEK_RECEIVES)) {
+                assertThatThrownBy(() -> receiver.discard(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
+                return;
+            }
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            while (box.farDone.done.isEmpty()) {
+                box.farDone.errors.clear();
+                receiver.discard(TAG, 0, 1);
+                box.await(0, 1);
+            }
+            box.await(1, 1);
+            receiver.peek(TAG, 0, 2);
+            box.await(1, 2);
+            assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aReceiveFromOnePeerLeavesTheMessagesOfOthers(String provider) {
+        try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV);
+                Endpoint third = box.pair.domain.openEndpoint().bind(box.pair.vector).bind(box.pair.queue).enable()) {
+            Peer peer = box.pair.vector.insert(third.address());
+            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, peer, TAG, 0, 1);
+            box.pair.farEndpoint.tagged().receive(box.far, 8, 8, box.back, TAG, 0, 2);
+            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, TAG, SENT);
+            box.await(1, 1);
+            assertThat(box.farDone.tokens()).containsExactly(2L);
+            third.tagged().send(box.near, 0, 8, box.pair.far, TAG, SENT);
+            box.await(2, 2);
+            assertThat(box.farDone.tokens()).containsExactly(2L, 1L);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aTagWithBitsThatTheProviderDoesNotMatchIsRefused(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged tagged = box.pair.endpoint.tagged();
+            long highest = Long.highestOneBit(tagged.tagBits());
+            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, highest, 0, RECEIVED);
+            tagged.send(box.near, 0, 8, box.pair.far, highest, SENT);
+            box.await(1, 1);
+            assertThat(box.farDone.done.getFirst().tag()).isEqualTo(highest);
+
+            if (tagged.tagBits() == -1) { return; } // it matches all
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> tagged.trySend(box.near, 0, 8, box.pair.far, highest << 1, SENT))
+                    .withMessageContaining("bits 0x" + Long.toHexString(tagged.tagBits()));
+            assertThatIllegalArgumentException().isThrownBy(() -> tagged.message().tag(highest << 1));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aCanceledReceiveComesBackOnceAndOthersStay(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            receiver.receive(box.far, 0, 8, 1, 0, 1);
+            receiver.receive(box.far, 8, 8, 2, 0, 2);
+            receiver.cancel(1);
+            box.await(0, 1);
+            box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, 2, SENT);
+            box.await(1, 2);
+
+            assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ECANCELED);
+            assertThat(box.farDone.tokens()).containsExactly(2L);
+        }
+    }
+}
