@@ -15,7 +15,7 @@ final class CloseDrain {
 
     /** Reads what has completed, and waits two seconds at most for the other operations; the endpoint accepts no new ones. */
     static void await(Endpoint endpoint) {
-        CompletionQueue queue = endpoint.transmitQueue();
+        CompletionQueue queue = endpoint.bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
         queue.drain();
         if (!endpoint.isEnabled()) { return; }
@@ -30,7 +30,7 @@ final class CloseDrain {
     private static void progress(Endpoint endpoint, Duration patience, BooleanSupplier isDone) {
         Waiting.YIELD.tryUntil(() -> {
             endpoint.domain.queues.progress(); // this thread may own the other end of a transfer, too
-            endpoint.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
+            endpoint.bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
             return isDone.getAsBoolean();
         }, patience);
     }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CompletionFlags;
 /** Receives completions from {@link CompletionQueue#poll} on the polling thread. It may post operations and poll. */
 @FunctionalInterface
 public interface CompletionHandler {

@@ -285,7 +285,7 @@ public final class Connection {
     private synchronized void disconnect() {
         if (state == State.CONNECTED) { RECORDER.disconnected(endpoint.info().provider()); }
         state = state == State.FAILED ? State.FAILED : State.SHUT_DOWN;
-        endpoint.refuse(peer);
+        endpoint.bindings.betweenPosts(peer::refuse);
     }
 
     /** Rejects a request that was not accepted, after the endpoint was closed. */

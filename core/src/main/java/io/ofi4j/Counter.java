@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CounterEvent;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.info.Capability;
@@ -17,7 +18,6 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -44,14 +44,12 @@ public final class Endpoint implements AutoCloseable {
 
     private final FabricInfo info;
     /** An alias shares its original's. */
-    private final EndpointBindings bindings;
+    final EndpointBindings bindings;
     private final NativeEndpoint atProvider;
     /** The endpoint that this is an alias of, or null. */
     private final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
-    private Rma rma;
-    private Messages messages;
-    private Tagged tagged;
+    private final EndpointFamilies families = new EndpointFamilies(this);
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
      * The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, where posting threads read it.
@@ -148,11 +146,6 @@ public final class Endpoint implements AutoCloseable {
      */
     public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
 
-    /** Whether a successful operation with these flags is not reported. */
-    boolean isSilent(long operationFlags) {
-        return bindings.isSelective() && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
-    }
-
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.
      *
@@ -224,11 +217,6 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Connection connection() { return bindings.requireConnection(); }
 
-    /** As {@link #connection}, inside the fabric's lock. */
-    Connection boundConnection() {
-        return bindings.requireConnection();
-    }
-
     /** The native endpoint stays open as long as the fabric's lock is held. */
     void requireNotClosing() {
         if (closeBegun) { throw closed(); }
@@ -243,10 +231,7 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Rma rma() {
         requireEnabled();
         if (bindings.isOfConnection()) { connection().requireConnected(); }
-        if (rma == null) {
-            rma = new Rma(this); // only now: enabling may have replaced the table of functions
-        }
-        return rma;
+        return families.rma();
     }
 
     /**
@@ -258,31 +243,13 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Messages messages() {
         requireEnabled();
-        requireCapability(Capability.MSG);
-        if (messages == null) { messages = new Messages(this); }
-        return messages;
+        return families.messages();
     }
 
-    /**
-     * {@return the messages with tags of this endpoint; fi_tagged(3)}
-     *
-     * @throws IllegalStateException also if the endpoint is not enabled
-     * @throws UnsupportedOperationException if the domain or the endpoint was opened without {@link Capability#TAGGED}, or the
-     *         provider has no tags
-     */
+    /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; fi_tagged(3). */
     public synchronized Tagged tagged() {
         requireEnabled();
-        requireCapability(Capability.TAGGED);
-        if (tagged == null) { tagged = new Tagged(this); }
-        return tagged;
-    }
-
-    /** Without it, providers crash, or do what they like. */
-    private void requireCapability(Capability needed) {
-        if ((info.capabilityBits() & domain.info().capabilityBits() & needed.bit()) == 0) {
-            throw new UnsupportedOperationException(this + " was opened without Capability." + needed
-                    + ": ask for it with FabricHints.capabilities, and open the domain with that info");
-        }
+        return families.tagged();
     }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
@@ -336,14 +303,6 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
-    AddressVector vector() { return bindings.vector(); }
-
-    CompletionQueue transmitQueue() { return bindings.transmitQueue(); }
-
-    CompletionQueue receiveQueue() { return bindings.receiveQueue(); }
-
-    List<CompletionQueue> queues() { return bindings.queues(); }
-
     boolean isEnabled() { return atProvider.isEnabled(); }
 
     void requireOpen() {
@@ -355,11 +314,6 @@ public final class Endpoint implements AutoCloseable {
         requireOpen();
         if (!isEnabled()) { throw new IllegalStateException("enable " + this + " first"); }
     }
-
-    void checkThread() { bindings.checkThread(); }
-
-    /** Refuses all later operations to this peer. */
-    void refuse(Peer peer) { bindings.betweenPosts(peer::refuse); }
 
     IllegalStateException closed() { return new IllegalStateException(this + " is closed"); }
 
@@ -389,7 +343,7 @@ public final class Endpoint implements AutoCloseable {
 
     private void closeOriginal() {
         Object recording = RECORDER.closing();
-        if (transmitQueue() != null) {
+        if (bindings.transmitQueue() != null) {
             refusePosts();
             CloseDrain.await(this);
         }

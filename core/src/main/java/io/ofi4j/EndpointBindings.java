@@ -1,7 +1,9 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ThreadGuard;
 import java.util.EnumSet;
 import java.util.List;
@@ -130,8 +132,10 @@ final class EndpointBindings {
 
     CompletionQueue receiveQueue() { return receiveQueue; }
 
-    /** Whether only requested completions are reported. */
-    boolean isSelective() { return selective; }
+    /** Whether a successful operation with these flags is not reported. */
+    boolean isSilent(long operationFlags) {
+        return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
+    }
 
     /** The queues that make progress for this endpoint. */
     List<CompletionQueue> queues() {

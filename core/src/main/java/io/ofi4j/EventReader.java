@@ -36,7 +36,7 @@ final class EventReader {
     /** Reads one event; returns whether there was one, even if its object is closed. */
     boolean read(Consumer<Event> taker) {
         for (Object one : bound.values()) {
-            if (one instanceof Endpoint endpoint) { endpoint.checkThread(); }
+            if (one instanceof Endpoint endpoint) { endpoint.bindings.checkThread(); }
         }
         EqOps.Read read = ops.fi_eq_read();
         if (read.status() == -Errno.EAGAIN || read.status() == 0 || read.status() == -Errno.EINTR) { return false; }
@@ -69,7 +69,9 @@ final class EventReader {
     }
 
     private Event told(Function<Connection, Event> change) {
-        return bound.get(ops.object()) instanceof Endpoint endpoint ? change.apply(endpoint.boundConnection()) : null;
+        return bound.get(ops.object()) instanceof Endpoint endpoint
+                ? change.apply(endpoint.bindings.requireConnection())
+                : null;
     }
 
     private Event failure() {
@@ -78,7 +80,7 @@ final class EventReader {
         Endpoint endpoint = bound.get(entry.object()) instanceof Endpoint known ? known : null;
         EventError error = new EventError(Optional.ofNullable(endpoint), entry.context(), entry.data(), entry.errno(),
                 entry.providerErrno(), entry.providerText(), entry.errorData(), provider);
-        if (endpoint != null) { endpoint.boundConnection().failed(error); }
+        if (endpoint != null) { endpoint.bindings.requireConnection().failed(error); }
         return new Event.Failed(error);
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.info.MemoryRegionMode;

@@ -16,7 +16,7 @@ final class PostOutcome {
     /** Whether a write of no bytes with DELIVERY_COMPLETE never completes. */
     private final boolean emptyDeliveriesHang;
 
-    PostOutcome(Endpoint endpoint) { this(endpoint, endpoint.transmitQueue()); }
+    PostOutcome(Endpoint endpoint) { this(endpoint, endpoint.bindings.transmitQueue()); }
 
     PostOutcome(Endpoint endpoint, CompletionQueue queue) {
         this.endpoint = endpoint;
@@ -26,7 +26,7 @@ final class PostOutcome {
 
     /** The endpoint's number, marked if operations with these flags give no completion entry. */
     long numberFor(long flags) {
-        return ContextSlab.endpoint(endpoint.number) | (endpoint.isSilent(flags) ? ContextSlab.SILENT : 0);
+        return ContextSlab.endpoint(endpoint.number) | (endpoint.bindings.isSilent(flags) ? ContextSlab.SILENT : 0);
     }
 
     /** Releases the context of a call that failed. False if there is no room; any other status is thrown. */

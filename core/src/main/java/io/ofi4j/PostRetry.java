@@ -16,7 +16,7 @@ final class PostRetry {
 
     /** Repeats an attempt that found no room. */
     static void until(Endpoint endpoint, String operation, BooleanSupplier attempt) {
-        until(endpoint, endpoint.transmitQueue(), operation, attempt);
+        until(endpoint, endpoint.bindings.transmitQueue(), operation, attempt);
     }
 
     /** As the other, of an operation that completes on this queue. */

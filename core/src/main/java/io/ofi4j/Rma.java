@@ -52,8 +52,8 @@ public final class Rma {
         this.ops = new RmaOps(endpoint.handle, endpoint.quirks.has(Fact.CRITICAL_POSTS));
         this.checks = new TransferChecks(endpoint);
         this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.transmitQueue().contexts;
-        this.guard = endpoint.transmitQueue().guard;
+        this.contexts = endpoint.bindings.transmitQueue().contexts;
+        this.guard = endpoint.bindings.transmitQueue().guard;
         this.unlocked = guard.unlocked();
         this.defaultFlags = endpoint.info().transmit().operationFlags();
         this.number = slots.numberFor(defaultFlags);

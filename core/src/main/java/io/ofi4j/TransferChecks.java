@@ -152,7 +152,7 @@ final class TransferChecks {
     }
 
     void requireVector(Peer peer) {
-        AddressVector vector = endpoint.vector();
+        AddressVector vector = endpoint.bindings.vector();
         if (peer.vector != vector) {
             throw new IllegalArgumentException(peer + " is not "
                     + (vector.isOfConnection() ? "the peer" : "in the address vector") + " of " + endpoint);
@@ -199,7 +199,7 @@ final class TransferChecks {
 
     private RuntimeException unreachable(Peer peer) {
         if (endpoint.closed) { return endpoint.closed(); }
-        return endpoint.vector().isOfConnection()
+        return endpoint.bindings.vector().isOfConnection()
                 ? endpoint.connection().notConnected()
                 : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
     }

@@ -41,11 +41,11 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.endpoint = endpoint;
         this.checks = new TransferChecks(endpoint);
         this.sends = new PostOutcome(endpoint);
-        this.receives = new PostOutcome(endpoint, endpoint.receiveQueue());
-        this.sendContexts = endpoint.transmitQueue().contexts;
-        this.receiveContexts = endpoint.receiveQueue().contexts;
-        this.sendGuard = endpoint.transmitQueue().guard;
-        this.receiveGuard = endpoint.receiveQueue().guard;
+        this.receives = new PostOutcome(endpoint, endpoint.bindings.receiveQueue());
+        this.sendContexts = endpoint.bindings.transmitQueue().contexts;
+        this.receiveContexts = endpoint.bindings.receiveQueue().contexts;
+        this.sendGuard = endpoint.bindings.transmitQueue().guard;
+        this.receiveGuard = endpoint.bindings.receiveQueue().guard;
         this.sendUnlocked = sendGuard.unlocked();
         this.receiveUnlocked = receiveGuard.unlocked();
         this.defaultFlags = endpoint.info().transmit().operationFlags();
@@ -94,7 +94,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     void retrySend(String operation, BooleanSupplier attempt) { PostRetry.until(endpoint, operation, attempt); }
 
     void retryReceive(String operation, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, endpoint.receiveQueue(), operation, attempt);
+        PostRetry.until(endpoint, endpoint.bindings.receiveQueue(), operation, attempt);
     }
 
     /** A message that these operations post. */

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CompletionFlags;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.CounterEvent;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

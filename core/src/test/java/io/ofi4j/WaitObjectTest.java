@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.CounterEvent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.CompletionQueueAttributes;

@@ -10,6 +10,7 @@ final class CallTrials {
 
     static {
         RmaTrials.addTo(ALL);
+        MessageTrials.addTo(ALL);
         FlagTrials.addTo(ALL);
         MemoryTrials.addTo(ALL);
         CompletionTrials.addTo(ALL);

@@ -5,7 +5,7 @@ import static io.ofi4j.calls.Trial.TOKEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
-import io.ofi4j.CompletionFlags;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.DetailedCompletionHandler;
 import io.ofi4j.Domain;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.PackagePrivate;
 import io.ofi4j.Counter;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
-import io.ofi4j.CompletionFlags;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;

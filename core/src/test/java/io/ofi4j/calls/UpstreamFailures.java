@@ -59,6 +59,19 @@ final class UpstreamFailures {
     private static final List<String> OLD = List.of("1.17");
     private static final List<String> NEW = List.of("2.1", NEWEST);
 
+    private static final Failure LOST_DATA = like(
+            "A message that comes before its receive may lose its data; ofi4j refuses it.", Symptom.REFUSED,
+            "lose their completion data");
+    private static final Failure ANY_PEER = like("It takes the messages of any peer; ofi4j refuses it.",
+            Symptom.REFUSED, "of any peer");
+    private static final Failure NO_MASK = like(
+            "A message that comes before its receive is matched without the mask; ofi4j refuses it.", Symptom.REFUSED,
+            "ignore bits");
+    private static final Failure RECEIVES = like("It receives the message; ofi4j refuses it.", Symptom.REFUSED,
+            "receives it");
+    private static final Failure SENDER_WAITS = like(
+            "The sender of a long message is not told that it has completed; ofi4j refuses it.", Symptom.REFUSED,
+            "waits for ever");
     private static final Failure MESSAGES_ONLY = like(
             "It reports the source of messages only, not of writes with data.", Symptom.OTHERWISE, "the source");
     private static final Failure NO_SOURCE_HERE = like(
@@ -94,7 +107,22 @@ final class UpstreamFailures {
     private static final String WAIT = "fi_cntr_wait";
     private static final String AUTO = "data progress AUTO";
 
-    private static final List<Failure> ALL = List.of(new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),
+    private static final String DISCARD = "fi_trecvmsg, DISCARD";
+
+    private static final List<Failure> ALL = List.of(new Failure("fi_senddata", "sockets", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_injectdata", "sockets", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_senddata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_injectdata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_tsenddata", "sockets", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_tinjectdata", "sockets", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_tsenddata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_tinjectdata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
+            new Failure("fi_recv, directed", "net, tcp", ALL_VERSIONS, ANY_PEER),
+            new Failure("fi_trecv, mask", "shm", OLD, NO_MASK), new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES),
+            new Failure(DISCARD, "shm", OLD, RECEIVES), new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
+            new Failure(DISCARD, "verbs;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
+            new Failure(DISCARD, "udp;ofi_rxd", ALL_VERSIONS, SENDER_WAITS),
+            new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),
             new Failure(FROM, "tcp;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "udp;ofi_rxd", ALL_VERSIONS, MESSAGES_ONLY),
             new Failure(FROM, "verbs;ofi_rxm", ALL_VERSIONS, MESSAGES_ONLY),

@@ -1,7 +1,7 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.Counter;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Pair;

@@ -3,7 +3,7 @@ package io.ofi4j.hostile;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.EventQueue;

@@ -8,7 +8,7 @@ import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Direction;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;

@@ -1,6 +1,6 @@
 package io.ofi4j.model;
 
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.faults.Elsewhere;

@@ -1,7 +1,7 @@
 package io.ofi4j.model;
 
 import io.ofi4j.CompletionError;
-import io.ofi4j.CompletionFlags;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.model.ModelState.Count;
 import io.ofi4j.model.ModelState.End;

@@ -5,7 +5,7 @@ import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Direction;
 import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;

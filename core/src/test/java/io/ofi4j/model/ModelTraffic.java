@@ -1,11 +1,11 @@
 package io.ofi4j.model;
 
 import io.ofi4j.CompletionError;
-import io.ofi4j.CompletionFlags;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.Connection;
 import io.ofi4j.Counter;
-import io.ofi4j.CounterEvent;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Peer;

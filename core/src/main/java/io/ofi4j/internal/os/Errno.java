@@ -35,6 +35,7 @@ public final class Errno {
     public static final int EKEYREJECTED = 129;
     public static final int ETOOSMALL = 257;
     public static final int EAVAIL = 259;
+    public static final int ETRUNC = 265;
     public static final int EBADFLAGS = 260;
     public static final int ENOKEY = 266;
 }

@@ -3,7 +3,7 @@ package io.ofi4j.examples.soak;
 import io.ofi4j.Access;
 import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
-import io.ofi4j.CompletionFlags;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;

@@ -1,6 +1,4 @@
-package io.ofi4j;
-
-import io.ofi4j.info.Capability;
+package io.ofi4j.info;
 
 /** An event that a counter bound to an endpoint counts; the flags of fi_ep_bind for counters, fi_endpoint(3). */
 public enum CounterEvent {
@@ -24,5 +22,8 @@ public enum CounterEvent {
     /** {@return libfabric's bit for this event} */
     public long bit() { return bit; }
 
-    boolean isRemote() { return this == REMOTE_READ || this == REMOTE_WRITE; }
+    /** {@return whether peers do it} */
+    public boolean isRemote() {
+        return this == REMOTE_READ || this == REMOTE_WRITE;
+    }
 }

@@ -1,4 +1,4 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
 /** The flags of a completion, tested with {@code &}; fi_cq(3). */
 public final class CompletionFlags {

@@ -1,5 +1,6 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
+import io.ofi4j.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /** Where the bytes of a memory region are. */
@@ -9,5 +10,8 @@ public enum MemoryKind {
     /** In a file that is mapped into memory; {@link MemoryRegion#force()} makes them durable. */
     FILE;
 
-    static MemoryKind of(MemorySegment memory) { return memory.isMapped() ? FILE : ANONYMOUS; }
+    /** {@return what it is made of} */
+    public static MemoryKind of(MemorySegment memory) {
+        return memory.isMapped() ? FILE : ANONYMOUS;
+    }
 }

@@ -1,0 +1,39 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Capability;
+
+/** The families of operations of an endpoint: made on first use, because enabling may replace the tables of functions. */
+final class EndpointFamilies {
+    private final Endpoint endpoint;
+    private Rma rma;
+    private Messages messages;
+    private Tagged tagged;
+
+    EndpointFamilies(Endpoint endpoint) { this.endpoint = endpoint; }
+
+    Rma rma() {
+        if (rma == null) { rma = new Rma(endpoint); }
+        return rma;
+    }
+
+    Messages messages() {
+        require(Capability.MSG);
+        if (messages == null) { messages = new Messages(endpoint); }
+        return messages;
+    }
+
+    Tagged tagged() {
+        require(Capability.TAGGED);
+        if (tagged == null) { tagged = new Tagged(endpoint); }
+        return tagged;
+    }
+
+    /** Without it, providers crash, or do what they like. */
+    private void require(Capability needed) {
+        long capabilities = endpoint.info().capabilityBits() & endpoint.domain.info().capabilityBits();
+        if ((capabilities & needed.bit()) == 0) {
+            throw new UnsupportedOperationException(endpoint + " was opened without Capability." + needed
+                    + ": ask for it with FabricHints.capabilities, and open the domain with that info");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.ofi4j.calls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Messages;
+import io.ofi4j.PreparedMessage;
+import io.ofi4j.Tagged;
+import io.ofi4j.info.Capability;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.Mailbox;
+import java.util.Map;
+
+/** Trials of the calls of fi_msg(3) and fi_tagged(3). */
+final class MessageTrials {
+    private static final long DATA = 0x11223344;
+    private static final long TAG = 0x55;
+    private static final long LENGTH = 64;
+    private static final long TOKEN = 77;
+
+    /** What is tried on two endpoints with messages. */
+    private interface Body {
+        void run(Mailbox box) throws Exception;
+    }
+
+    private MessageTrials() {}
+
+    static void addTo(Map<String, CallTrial> all) {
+        all.put("fi_send, fi_recv", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_sendv, fi_recvv", messages(box -> {
+            receiver(box).message().segment(box.far, 0, LENGTH).receiveVector(TOKEN);
+            segments(sender(box).message(), box).sendVector(TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_sendmsg, fi_recvmsg", messages(box -> {
+            receiver(box).message().segment(box.far, 0, LENGTH).receive(TOKEN);
+            segments(sender(box).message(), box).send(TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_inject", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            sender(box).inject(box.near, 0, LENGTH, box.pair.far);
+            require(box, 0);
+        }));
+        all.put("fi_senddata", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            sender(box).sendData(box.near, 0, LENGTH, DATA, box.pair.far, TOKEN);
+            requireData(box, 1);
+        }));
+        all.put("fi_injectdata", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            sender(box).injectData(box.near, 0, LENGTH, DATA, box.pair.far);
+            requireData(box, 0);
+        }));
+        all.put("fi_recv, directed", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, box.back, TOKEN);
+            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            require(box, 1);
+        }, Capability.DIRECTED_RECV));
+        all.put("fi_cancel", messages(box -> {
+            receiver(box).receive(box.far, 0, LENGTH, TOKEN);
+            receiver(box).cancel(TOKEN);
+            box.await(0, 1);
+            assertThat(box.farDone.errors).singleElement()
+                    .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ECANCELED));
+        }));
+        addTaggedTo(all);
+        addLooksTo(all);
+    }
+
+    private static void addTaggedTo(Map<String, CallTrial> all) {
+        all.put("fi_tsend, fi_trecv", tagged(box -> {
+            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_tsendv, fi_trecvv", tagged(box -> {
+            tags(box).message().segment(box.far, 0, LENGTH).tag(TAG).receiveVector(TOKEN);
+            segments(taggedSender(box).message(), box).tag(TAG).sendVector(TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_tsendmsg, fi_trecvmsg", tagged(box -> {
+            tags(box).message().segment(box.far, 0, LENGTH).tag(TAG).receive(TOKEN);
+            segments(taggedSender(box).message(), box).tag(TAG).send(TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_tinject", tagged(box -> {
+            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            taggedSender(box).inject(box.near, 0, LENGTH, box.pair.far, TAG);
+            require(box, 0);
+        }));
+        all.put("fi_tsenddata", tagged(box -> {
+            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            taggedSender(box).sendData(box.near, 0, LENGTH, DATA, box.pair.far, TAG, TOKEN);
+            requireData(box, 1);
+        }));
+        all.put("fi_tinjectdata", tagged(box -> {
+            tags(box).receive(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            taggedSender(box).injectData(box.near, 0, LENGTH, DATA, box.pair.far, TAG);
+            requireData(box, 0);
+        }));
+        all.put("fi_trecv, mask", tagged(box -> {
+            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            tags(box).receive(box.far, 0, LENGTH, 0, 0xff, TOKEN);
+            require(box, 1);
+        }));
+        all.put("fi_trecv, directed", tagged(box -> {
+            tags(box).receive(box.far, 0, LENGTH, box.back, TAG, 0, TOKEN);
+            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            require(box, 1);
+        }, Capability.DIRECTED_RECV));
+    }
+
+    private static void addLooksTo(Map<String, CallTrial> all) {
+        all.put("fi_trecvmsg, PEEK", tagged(box -> {
+            tags(box).peek(TAG, 0, TOKEN);
+            box.await(0, 1);
+            assertThat(box.farDone.errors).singleElement()
+                    .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
+        }));
+        all.put("fi_trecvmsg, DISCARD", tagged(box -> {
+            tags(box).discard(TAG, 0, TOKEN);
+            box.await(0, 1);
+            assertThat(box.farDone.errors).singleElement()
+                    .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
+        }));
+    }
+
+    private static CallTrial messages(Body body, Capability... more) { return trial(Capability.MSG, body, more); }
+
+    private static CallTrial tagged(Body body, Capability... more) { return trial(Capability.TAGGED, body, more); }
+
+    private static CallTrial trial(Capability family, Body body, Capability... more) {
+        return column -> {
+            Capability[] all = more.length == 0
+                    ? new Capability[]{family, Capability.RMA}
+                    : new Capability[]{family, Capability.RMA, more[0]};
+            try (Mailbox box = new Mailbox(column.hints().capabilities(all))) {
+                box.write(LENGTH, TAG);
+                body.run(box);
+            }
+        };
+    }
+
+    private static Messages sender(Mailbox box) { return box.pair.endpoint.messages(); }
+
+    private static Messages receiver(Mailbox box) { return box.pair.farEndpoint.messages(); }
+
+    private static Tagged taggedSender(Mailbox box) { return box.pair.endpoint.tagged(); }
+
+    private static Tagged tags(Mailbox box) { return box.pair.farEndpoint.tagged(); }
+
+    private static PreparedMessage segments(PreparedMessage message, Mailbox box) {
+        return message.peer(box.pair.far).segment(box.near, 0, LENGTH / 2).segment(box.near, LENGTH / 2, LENGTH / 2);
+    }
+
+    private static void require(Mailbox box, int sent) {
+        box.await(sent, 1);
+        assertThat(box.nearDone.errors).isEmpty();
+        assertThat(box.farDone.errors).isEmpty();
+        assertThat(box.hasArrived(LENGTH)).isTrue();
+    }
+
+    private static void requireData(Mailbox box, int sent) {
+        require(box, sent);
+        assertThat(box.farDone.done.getFirst().data()).isEqualTo(DATA);
+    }
+}

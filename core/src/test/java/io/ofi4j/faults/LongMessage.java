@@ -1,0 +1,61 @@
+package io.ofi4j.faults;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+
+/** Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. */
+public final class LongMessage {
+    private static final int LONG = 64 * 1024;
+    private static final int COLLECTIONS = 20;
+
+    private LongMessage() {}
+
+    public static void main(String[] arguments) throws InterruptedException {
+        boolean receives = arguments[0].equals("receive");
+        Fabric fabric = Libfabric.load()
+                .openFabric(Libfabric.load().info(FabricHints.messages().provider("shm")).getFirst());
+        Domain domain = fabric.openDomain();
+        CompletionQueue queue = domain.openCompletionQueue();
+        AddressVector vector = domain.openAddressVector();
+        Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)
+                .address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
+        MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE);
+        if (receives) { endpoint.messages().receive(region, 0, 8, 1); }
+        System.out.println("ready");
+        Thread polls = new Thread(() -> {
+            while (true) {
+                queue.poll((token, flags, length, data) -> {}, 1);
+            }
+        });
+        polls.setDaemon(true);
+        if (!receives) { endpoint.messages().send(region, 0, LONG, insert(vector, arguments[1]), 2); }
+        polls.start();
+        for (int i = 0; i < COLLECTIONS; i++) { // each stops every thread for a moment, and waits for those that it cannot stop
+            Thread.sleep(100);
+            System.gc();
+        }
+        System.out.println("alive");
+        Runtime.getRuntime().halt(0); // the poll may not return
+    }
+
+    private static Peer insert(AddressVector vector, String name) throws InterruptedException {
+        for (int tries = 0;; tries++) {
+            try {
+                return vector.insert(EndpointAddress.ofName(name));
+            } catch (FabricException e) {
+                if (tries == 200) { throw e; }
+                Thread.sleep(20);
+            }
+        }
+    }
+}
