@@ -109,6 +109,7 @@ public final class PreparedMessage {
      */
     public PreparedMessage replace(int index, MemoryRegion region, long offset, long bytes) {
         requireOwner();
+        checks.requireInside(region, offset, bytes);
         Objects.checkIndex(index, count);
         put(index, region, offset, bytes);
         return counted();

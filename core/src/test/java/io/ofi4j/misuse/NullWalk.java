@@ -19,6 +19,7 @@ import io.ofi4j.RawKey;
 import io.ofi4j.Waitable;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.DomainAttributes;
@@ -81,7 +82,8 @@ final class NullWalk {
     public static void main(String[] arguments) throws Exception {
         NullWalk walk = new NullWalk();
         Path file = Files.createTempFile("ofi4j", ".null");
-        try (Pair pair = new Pair("shm");
+        try (Pair pair = new Pair(
+                TestProviders.hints("shm").capabilities(Capability.RMA, Capability.MSG, Capability.TAGGED));
                 Pair connected = new Pair("MSG tcp");
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
@@ -89,6 +91,7 @@ final class NullWalk {
                 Arena arena = Arena.ofShared()) {
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
+                    pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
                     pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));

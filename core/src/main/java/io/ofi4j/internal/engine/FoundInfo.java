@@ -16,6 +16,7 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.InfoHandle;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -30,7 +31,7 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
 
     /** {@return an info as the only implementation of its interface} */
     public static FoundInfo of(FabricInfo info) {
-        return (FoundInfo) info;
+        return (FoundInfo) Objects.requireNonNull(info, "info");
     }
 
     /**
