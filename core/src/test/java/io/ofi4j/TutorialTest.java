@@ -310,4 +310,35 @@ class TutorialTest {
             assertThat(tokens).containsExactly(5L);
         }
     }
+
+    /** 9. Messages: the receiver says where they go, and with tags, which it wants. */
+    @ParameterizedTest
+    @MethodSource("providers")
+    void messagesWithTags(String provider) {
+        Libfabric libfabric = Libfabric.load();
+        FabricHints withTags = hints(provider).capabilities(Capability.TAGGED);
+        try (Fabric fabric = libfabric.openFabric(libfabric.info(withTags).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion outbox = domain.allocate(64, Access.SEND);
+                MemoryRegion inbox = domain.allocate(64, Access.RECEIVE);
+                Endpoint here = domain.openEndpoint().bind(queue).bind(peers).enable();
+                Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            Peer peer = peers.insert(there.address());
+            there.tagged().receive(inbox, 0, 8, 0x20, 0, 20);
+            there.tagged().receive(inbox, 8, 8, 0x10, 0, 10);
+            outbox.segment().set(JAVA_INT, 0, 7);
+            here.tagged().send(outbox, 0, 8, peer, 0x10, 1); // the receive with this tag takes it, though it was posted later
+
+            List<Long> tokens = new ArrayList<>();
+            Waiting.YIELD.until(() -> {
+                queue.poll((token, flags, length, data) -> tokens.add(token), 16);
+                return tokens.size() == 2;
+            }, SOON);
+            assertThat(tokens).containsExactlyInAnyOrder(1L, 10L);
+            assertThat(inbox.segment().get(JAVA_INT, 8)).isEqualTo(7);
+            there.tagged().cancel(20); // nobody sends 0x20: closing would end it as well
+        }
+    }
 }
