@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -49,6 +50,7 @@ public final class Endpoint implements AutoCloseable {
     private final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
     private Rma rma;
+    private Atomics atomics;
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /**
      * The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, where posting threads read it.
@@ -242,6 +244,19 @@ public final class Endpoint implements AutoCloseable {
             rma = new Rma(this); // only now: enabling may have replaced the table of functions
         }
         return rma;
+    }
+
+    /**
+     * {@return the atomic operations of this endpoint; fi_atomic(3)}
+     *
+     * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
+     * @throws UnsupportedOperationException if the hints lacked {@link Capability#ATOMIC}, or the provider's are of no use
+     */
+    public synchronized Atomics atomics() {
+        requireEnabled();
+        if (bindings.isOfConnection()) { connection().requireConnected(); }
+        if (atomics == null) { atomics = new Atomics(this); }
+        return atomics;
     }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */

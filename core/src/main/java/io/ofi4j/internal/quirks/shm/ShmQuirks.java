@@ -33,6 +33,9 @@ public final class ShmQuirks {
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), Tested.ONE,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
+                new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
+                        "An atomic operation with completion data leaves wrong bytes at the target.",
+                        "AtomicMessageTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",

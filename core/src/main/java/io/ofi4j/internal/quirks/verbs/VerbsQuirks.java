@@ -25,6 +25,10 @@ public final class VerbsQuirks {
             new Quirk("siw-reads", provider -> provider.isOver("verbs") && provider.vendor().equals(SOFT_IWARP),
                     Tested.OVER_VERBS, "A read into several local segments fills the first one only, and completes.",
                     "VerbsTest", Fact.READS_FILL_ONE_SEGMENT),
+            new Quirk("verbs-atomics", provider -> provider.is("verbs") && provider.isConnected(), Tested.OVER_VERBS,
+                    "A sum adds the address of the operand; floating-point numbers are not swapped, or take their neighbours"
+                            + " with them.",
+                    "AtomicsRefusedTest", Fact.ATOMICS_OF_LONGS_ONLY),
             new Quirk("verbs-rxm-progress", provider -> provider.isOver("verbs") && provider.isUnder("ofi_rxm"),
                     Tested.OVER_VERBS,
                     "With automatic data progress the provider's thread ends the process when a peer goes away.",
