@@ -60,7 +60,7 @@ public enum Datatype {
     /**
      * Puts a number into memory as an element of this type: an integer as it is, another number as the nearest one.
      *
-     * @return the offset behind it
+     * @return the offset
      * @throws IllegalArgumentException if it does not fit into an integer of this type, or elements are complex or have more than 64 bits
      * @throws IndexOutOfBoundsException if it is not all inside the segment
      * @throws IllegalStateException if the memory was freed
@@ -84,7 +84,7 @@ public enum Datatype {
             case Integer.BYTES -> memory.set(ValueLayout.JAVA_INT_UNALIGNED, offset, (int) number);
             default -> memory.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, number);
         }
-        return offset + size;
+        return offset;
     }
 
     /** As {@link #put(MemorySegment, long, long)}, for {@link #FLOAT} and {@link #DOUBLE} only. */
@@ -94,7 +94,7 @@ public enum Datatype {
             case DOUBLE -> memory.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, offset, number);
             default -> throw noPlace(number);
         }
-        return offset + size;
+        return offset;
     }
 
     private IllegalArgumentException noPlace(Object number) {
