@@ -11,6 +11,7 @@ final class CallTrials {
     static {
         RmaTrials.addTo(ALL);
         FlagTrials.addTo(ALL);
+        AtomicTrials.addTo(ALL);
         MemoryTrials.addTo(ALL);
         CompletionTrials.addTo(ALL);
         CounterTrials.addTo(ALL);

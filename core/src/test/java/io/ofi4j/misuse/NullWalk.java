@@ -21,6 +21,7 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
@@ -83,6 +84,7 @@ final class NullWalk {
         Path file = Files.createTempFile("ofi4j", ".null");
         try (Pair pair = new Pair("shm");
                 Pair connected = new Pair("MSG tcp");
+                Pair atomic = new Pair(TestProviders.atomicHints("shm"));
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
                 FileChannel channel = FileChannel.open(file);
@@ -91,6 +93,7 @@ final class NullWalk {
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
                     pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
+            walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
             for (Class<?> type : publicTypes()) {
