@@ -82,7 +82,7 @@ public final class Atomics {
         }
         if (endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
             throw new UnsupportedOperationException("atomic operations of the provider " + endpoint.info().provider()
-                    + " are wrong or end the process: use another provider");
+                    + " fail, are wrong, or end the process: use another provider");
         }
     }
 

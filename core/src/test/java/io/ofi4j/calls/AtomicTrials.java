@@ -10,7 +10,9 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.TestProviders;
 import java.util.Map;
 
 /** Trials of the calls of fi_atomic(3), with sums, or with swaps, reads and writes where a provider has no sums. */
@@ -80,8 +82,16 @@ final class AtomicTrials {
         }));
     }
 
+    /** With the provider itself: for atomic operations libfabric also finds one that is layered on it. */
     private static CallTrial of(CallTrial.Body body) {
-        return CallTrial.of(CallTrial.capability(Capability.ATOMIC), body);
+        return column -> {
+            FabricHints hints = CallTrial.capability(Capability.ATOMIC).apply(column.hints());
+            String found = TestProviders.info(hints).provider();
+            if (!found.equals(hints.provider().orElseThrow())) {
+                throw new UnsupportedOperationException("only " + found + " has them");
+            }
+            CallTrial.of(CallTrial.capability(Capability.ATOMIC), body).run(column);
+        };
     }
 
     private static Atomics atomics(Trial t) { return t.pair.endpoint.atomics(); }

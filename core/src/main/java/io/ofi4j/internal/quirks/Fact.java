@@ -28,7 +28,7 @@ public enum Fact {
     EMPTY_DELIVERIES_HANG,
     /** A read into several local segments fills the first one only, and completes. */
     READS_FILL_ONE_SEGMENT,
-    /** The first atomic fetch to a peer is wrong or ends the process, and atomic injects are lost. */
+    /** Atomic operations fail, are wrong, or end the process. */
     ATOMICS_BREAK,
     /** Of atomic operations only reads, writes and CSWAP of integers of 64 bits do what they should. */
     ATOMICS_OF_LONGS_ONLY,

@@ -29,6 +29,10 @@ public final class VerbsQuirks {
                     "A sum adds the address of the operand; floating-point numbers are not swapped, or take their neighbours"
                             + " with them.",
                     "AtomicsRefusedTest", Fact.ATOMICS_OF_LONGS_ONLY),
+            new Quirk("siw-atomics",
+                    provider -> provider.is("verbs") && provider.isConnected() && provider.vendor().equals(SOFT_IWARP),
+                    Tested.OVER_VERBS, "libfabric says that there are atomic operations, which the device lacks.",
+                    "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
             new Quirk("verbs-rxm-progress", provider -> provider.isOver("verbs") && provider.isUnder("ofi_rxm"),
                     Tested.OVER_VERBS,
                     "With automatic data progress the provider's thread ends the process when a peer goes away.",
