@@ -63,7 +63,7 @@ public final class Atomics {
         requireOffered(endpoint);
         this.ops = new AtomicOps(endpoint.handle, endpoint.quirks.has(Fact.CRITICAL_POSTS));
         this.checks = new TransferChecks(endpoint);
-        this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_OF_LONGS_ONLY), checks.provider);
+        this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_ONLY_COPY), checks.provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
                     "the provider " + checks.provider + " claims atomic operations and has none: use another provider");

@@ -278,4 +278,21 @@ class AtomicsTest {
             s.close();
         }
     }
+
+    @ParameterizedTest
+    @MethodSource(PROVIDERS)
+    void aCompletionSaysThatItIsOfAnAtomicOperation(String provider) {
+        try (Stage s = new Stage(provider)) {
+            List<Long> seen = new ArrayList<>();
+            for (Form form : Form.values()) {
+                AtomicOperation operation = form == Form.COMPARE ? AtomicOperation.CSWAP : AtomicOperation.SUM;
+                s.post(form, operation, Datatype.INT64, 1, 1);
+                Waiting.YIELD.until(() -> {
+                    s.pair.farQueue.poll((token, flags, length, data) -> {}, 8);
+                    return s.pair.queue.poll((token, flags, length, data) -> seen.add(flags), 8) > 0;
+                }, Pair.DEADLINE);
+            }
+            assertThat(seen).hasSize(3).allMatch(flags -> (flags & CompletionFlags.ATOMIC) != 0);
+        }
+    }
 }

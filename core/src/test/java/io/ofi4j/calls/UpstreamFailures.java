@@ -94,6 +94,8 @@ final class UpstreamFailures {
             Symptom.REFUSED, "atomic operations");
     private static final Failure SILENT_INJECT = like("It gives no completion; ofi4j refuses it.", Symptom.REFUSED,
             "with INJECT");
+    private static final Failure SWAPS_ADDRESSES = like(
+            "It compares and swaps addresses, not what is there; ofi4j refuses it.", Symptom.REFUSED, "CSWAP");
     private static final Failure SPOILED_TARGET = like("It leaves wrong bytes at the target; ofi4j refuses it.",
             Symptom.REFUSED, "with REMOTE_CQ_DATA");
 
@@ -107,6 +109,9 @@ final class UpstreamFailures {
                     .map(call -> new Failure(call, "udp;ofi_rxd", ALL_VERSIONS, BROKEN_ATOMICS)),
             Stream.of(new Failure("fi_atomicmsg, INJECT", "tcp;ofi_rxm", ALL_VERSIONS, SILENT_INJECT),
                     new Failure("fi_atomicmsg, INJECT", "verbs;ofi_rxm", ALL_VERSIONS, SILENT_INJECT),
+                    new Failure("fi_compare_atomic", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
+                    new Failure("fi_compare_atomicv", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
+                    new Failure("fi_compare_atomicmsg", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
                     new Failure("fi_atomicmsg, REMOTE_CQ_DATA", "shm", ALL_VERSIONS, SPOILED_TARGET)))
             .toList();
 

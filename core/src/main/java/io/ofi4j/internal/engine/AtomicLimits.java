@@ -12,8 +12,8 @@ public final class AtomicLimits {
     private static final AtomicOperation[] OPERATIONS = AtomicOperation.values();
     private static final Datatype[] DATATYPES = Datatype.values();
     private static final Set<Datatype> LONGS = EnumSet.of(Datatype.INT64, Datatype.UINT64);
-    private static final Set<AtomicOperation> SWAPS = EnumSet.of(AtomicOperation.ATOMIC_READ,
-            AtomicOperation.ATOMIC_WRITE, AtomicOperation.CSWAP);
+    private static final Set<AtomicOperation> COPIES = EnumSet.of(AtomicOperation.ATOMIC_READ,
+            AtomicOperation.ATOMIC_WRITE);
 
     private final String provider;
     private final long[] most = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
@@ -40,12 +40,12 @@ public final class AtomicLimits {
         }
     }
 
-    /** @param longsOnly whether all but swaps, reads and writes of integers of 64 bits is refused */
-    public AtomicLimits(AtomicOps ops, boolean longsOnly, String provider) {
+    /** @param copiesOnly whether all but reads and writes of integers of 64 bits is refused */
+    public AtomicLimits(AtomicOps ops, boolean copiesOnly, String provider) {
         this.provider = provider;
         for (Datatype datatype : DATATYPES) {
             for (AtomicOperation operation : OPERATIONS) {
-                boolean isRefused = longsOnly && !(LONGS.contains(datatype) && SWAPS.contains(operation));
+                boolean isRefused = copiesOnly && !(LONGS.contains(datatype) && COPIES.contains(operation));
                 for (Form form : Form.values()) {
                     most[index(form, operation, datatype)] = isRefused ? 0 : asked(ops, form, operation, datatype);
                 }

@@ -30,8 +30,8 @@ public enum Fact {
     READS_FILL_ONE_SEGMENT,
     /** Atomic operations fail, are wrong, or end the process. */
     ATOMICS_BREAK,
-    /** Of atomic operations only reads, writes and CSWAP of integers of 64 bits do what they should. */
-    ATOMICS_OF_LONGS_ONLY,
+    /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */
+    ATOMICS_ONLY_COPY,
     /** An atomic operation with completion data is refused, or spoils the target. */
     ATOMICS_CARRY_NO_DATA,
     /** fi_atomicmsg with FI_INJECT gives no completion. */

@@ -26,9 +26,9 @@ public final class VerbsQuirks {
                     Tested.OVER_VERBS, "A read into several local segments fills the first one only, and completes.",
                     "VerbsTest", Fact.READS_FILL_ONE_SEGMENT),
             new Quirk("verbs-atomics", provider -> provider.is("verbs") && provider.isConnected(), Tested.OVER_VERBS,
-                    "A sum adds the address of the operand; floating-point numbers are not swapped, or take their neighbours"
-                            + " with them.",
-                    "AtomicsRefusedTest", Fact.ATOMICS_OF_LONGS_ONLY),
+                    "A sum adds the address of its operand, and CSWAP swaps the addresses of operand and comparand; a float takes"
+                            + " its neighbour with it.",
+                    "AtomicsRefusedTest", Fact.ATOMICS_ONLY_COPY),
             new Quirk("siw-atomics",
                     provider -> provider.is("verbs") && provider.isConnected() && provider.vendor().equals(SOFT_IWARP),
                     Tested.OVER_VERBS, "libfabric says that there are atomic operations, which the device lacks.",
