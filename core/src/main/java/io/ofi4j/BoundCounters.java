@@ -1,7 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.EnumMap;

@@ -1,9 +1,9 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
@@ -250,6 +250,18 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Tagged tagged() {
         requireEnabled();
         return families.tagged();
+    }
+
+    /**
+     * {@return the atomic operations of this endpoint; fi_atomic(3)}
+     *
+     * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
+     * @throws UnsupportedOperationException if the hints lacked {@link Capability#ATOMIC}, or the provider's are of no use
+     */
+    public synchronized Atomics atomics() {
+        requireEnabled();
+        if (bindings.isOfConnection()) { connection().requireConnected(); }
+        return families.atomics();
     }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */

@@ -1,7 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ThreadGuard;

@@ -8,6 +8,7 @@ final class EndpointFamilies {
     private Rma rma;
     private Messages messages;
     private Tagged tagged;
+    private Atomics atomics;
 
     EndpointFamilies(Endpoint endpoint) { this.endpoint = endpoint; }
 
@@ -26,6 +27,11 @@ final class EndpointFamilies {
         require(Capability.TAGGED);
         if (tagged == null) { tagged = new Tagged(endpoint); }
         return tagged;
+    }
+
+    Atomics atomics() {
+        if (atomics == null) { atomics = new Atomics(endpoint); }
+        return atomics;
     }
 
     /** Without it, providers crash, or do what they like. */

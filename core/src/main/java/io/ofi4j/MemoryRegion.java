@@ -1,8 +1,8 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryKind;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.FidOps;

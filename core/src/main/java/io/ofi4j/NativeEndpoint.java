@@ -1,7 +1,7 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;

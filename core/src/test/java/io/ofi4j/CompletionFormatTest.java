@@ -1,11 +1,11 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CompletionFlags;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -8,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.MemoryKind;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.faults.FaultPeer;
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.support.ForeignChannel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;

@@ -301,7 +301,8 @@ class MessagesTest {
     @ParameterizedTest
     @MethodSource(EVERY)
     void theFormatOfCompletionsDoesNotMatter(String provider) {
-        for (CompletionFormat format : CompletionFormat.values()) {
+        for (CompletionFormat format : List.of(CompletionFormat.CONTEXT, CompletionFormat.MESSAGE,
+                CompletionFormat.DATA)) {
             try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA),
                     CompletionQueueAttributes.defaults().format(format));
                     MemoryRegion region = pair.domain.allocate(64, Access.SEND, Access.RECEIVE)) {

@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CompletionFlags;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -8,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Pair;
 import java.lang.foreign.MemorySegment;

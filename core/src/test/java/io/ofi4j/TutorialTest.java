@@ -1,13 +1,16 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CompletionFlags;
-import io.ofi4j.info.CounterEvent;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do, and ends
@@ -339,6 +343,40 @@ class TutorialTest {
             assertThat(tokens).containsExactlyInAnyOrder(1L, 10L);
             assertThat(inbox.segment().get(JAVA_INT, 8)).isEqualTo(7);
             there.tagged().cancel(20); // nobody sends 0x20: closing would end it as well
+        }
+    }
+
+    /** 10. A number that many change. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
+    void atomics(String provider) {
+        Libfabric libfabric = Libfabric.load();
+        FabricHints hints = FabricHints.atomics().provider(provider);
+        try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion shared = domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);
+                // The previous value comes into a cell, which has the operands behind it.
+                MemoryRegion cell = domain.allocate(64, Access.READ, Access.WRITE);
+                Endpoint here = domain.openEndpoint().bind(queue).bind(peers).enable();
+                Endpoint there = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            Peer peer = peers.insert(there.address());
+            shared.segment().set(JAVA_LONG, 0, 41);
+
+            // Adds 1 to their number, in one step, whoever else does so at the same time; the cell gets what it was.
+            here.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, cell, 0, peer, shared.remote(), 0, 1);
+            Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
+            assertThat(cell.segment().get(JAVA_LONG, 0)).isEqualTo(41);
+
+            // A lock: 7 goes there if 0 is there. Who finds 0 in the cell has it, and gives it back by writing 0.
+            here.atomics().compare(AtomicOperation.CSWAP, Datatype.INT64, 7, 0, cell, 0, peer, shared.remote(), 8, 2);
+            Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 16) > 0, SOON);
+            assertThat(cell.segment().get(JAVA_LONG, 0)).isZero();
+
+            // What a provider does not have is refused by name; valid, fetchValid and compareValid say what it has.
+            assertThat(here.atomics().compareValid(AtomicOperation.SUM, Datatype.INT64)).isZero();
+            assertThat(shared.segment().get(JAVA_LONG, 0)).isEqualTo(42);
         }
     }
 }

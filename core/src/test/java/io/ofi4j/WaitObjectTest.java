@@ -1,10 +1,10 @@
 package io.ofi4j;
 
-import io.ofi4j.info.CounterEvent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;

@@ -4,6 +4,8 @@ package io.ofi4j.info;
 public final class CompletionFlags {
     /** A one-sided operation. */
     public static final long RMA = 1L << 2;
+    /** An atomic operation. */
+    public static final long ATOMIC = 1L << 4;
     /** A read of this process. */
     public static final long READ = 1L << 8;
     /** A write of this process. */

@@ -54,6 +54,11 @@ public final class FabricHints extends Changeable<FabricHints> {
         return any().endpointType(EndpointType.RDM).capabilities(Capability.TAGGED);
     }
 
+    /** {@return hints for atomic operations, and one-sided transfers, between unconnected, reliable endpoints} */
+    public static FabricHints atomics() {
+        return rma().capabilities(Capability.RMA, Capability.ATOMIC);
+    }
+
     /**
      * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
      * {@link #destination}.

@@ -12,6 +12,7 @@ final class CallTrials {
         RmaTrials.addTo(ALL);
         MessageTrials.addTo(ALL);
         FlagTrials.addTo(ALL);
+        AtomicTrials.addTo(ALL);
         MemoryTrials.addTo(ALL);
         CompletionTrials.addTo(ALL);
         CounterTrials.addTo(ALL);

@@ -102,12 +102,33 @@ final class UpstreamFailures {
     private static final Failure NO_THREAD = like("Its thread ends the process when a peer leaves; ofi4j refuses it.",
             Symptom.REFUSED, "automatic data progress");
 
+    private static final Failure BROKEN_ATOMICS = like(
+            "Its first fetch is wrong or ends the process, and injects are lost; ofi4j refuses atomic operations.",
+            Symptom.REFUSED, "atomic operations");
+    private static final Failure SILENT_INJECT = like("It gives no completion; ofi4j refuses it.", Symptom.REFUSED,
+            "with INJECT");
+    private static final Failure SWAPS_ADDRESSES = like(
+            "It compares and swaps addresses, not what is there; ofi4j refuses it.", Symptom.REFUSED, "CSWAP");
+    private static final Failure SPOILED_TARGET = like("It leaves wrong bytes at the target; ofi4j refuses it.",
+            Symptom.REFUSED, "with REMOTE_CQ_DATA");
+
     private static final String FROM = "fi_cq_readfrom";
     private static final String ERROR = "fi_cq_readerr, fi_cq_strerror";
     private static final String WAIT = "fi_cntr_wait";
     private static final String AUTO = "data progress AUTO";
 
     private static final String DISCARD = "fi_trecvmsg, DISCARD";
+
+    private static final List<Failure> ATOMIC = Stream.concat(
+            CallTrials.ALL.keySet().stream().filter(call -> call.contains("atomic"))
+                    .map(call -> new Failure(call, "udp;ofi_rxd", ALL_VERSIONS, BROKEN_ATOMICS)),
+            Stream.of(new Failure("fi_atomicmsg, INJECT", "tcp;ofi_rxm", ALL_VERSIONS, SILENT_INJECT),
+                    new Failure("fi_atomicmsg, INJECT", "verbs;ofi_rxm", ALL_VERSIONS, SILENT_INJECT),
+                    new Failure("fi_compare_atomic", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
+                    new Failure("fi_compare_atomicv", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
+                    new Failure("fi_compare_atomicmsg", "verbs MSG", ALL_VERSIONS, SWAPS_ADDRESSES),
+                    new Failure("fi_atomicmsg, REMOTE_CQ_DATA", "shm", ALL_VERSIONS, SPOILED_TARGET)))
+            .toList();
 
     private static final List<Failure> ALL = List.of(new Failure("fi_senddata", "sockets", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_injectdata", "sockets", ALL_VERSIONS, LOST_DATA),
@@ -158,6 +179,6 @@ final class UpstreamFailures {
     /** Those of a version; those of the newest that was tried, if it was not. */
     static Stream<Failure> of(String version) {
         String tried = ALL_VERSIONS.contains(version) ? version : NEWEST;
-        return ALL.stream().filter(failure -> failure.versions.contains(tried));
+        return Stream.concat(ALL.stream(), ATOMIC.stream()).filter(failure -> failure.versions.contains(tried));
     }
 }

@@ -15,8 +15,8 @@ record Misuse(String name, Class<? extends Throwable> expected, String words, Co
     /** The whole table. */
     static Stream<Misuse> all() {
         return Stream.of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
-                MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases())
-                .flatMap(cases -> cases);
+                MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases(),
+                MisuseOfAtomics.cases()).flatMap(cases -> cases);
     }
 
     static Misuse refused(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {

@@ -22,6 +22,7 @@ import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
@@ -85,6 +86,7 @@ final class NullWalk {
         try (Pair pair = new Pair(
                 TestProviders.hints("shm").capabilities(Capability.RMA, Capability.MSG, Capability.TAGGED));
                 Pair connected = new Pair("MSG tcp");
+                Pair atomic = new Pair(TestProviders.atomicHints("shm"));
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
                 FileChannel channel = FileChannel.open(file);
@@ -94,6 +96,7 @@ final class NullWalk {
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
                     pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
+            walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
             for (Class<?> type : publicTypes()) {

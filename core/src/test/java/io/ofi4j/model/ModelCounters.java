@@ -1,10 +1,10 @@
 package io.ofi4j.model;
 
-import io.ofi4j.info.CounterEvent;
 import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.faults.Elsewhere;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Expect;

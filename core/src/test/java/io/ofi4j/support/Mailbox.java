@@ -18,7 +18,7 @@ import java.util.Random;
 
 /** Two endpoints that exchange messages, with a region at either end, and all that completes there. */
 public final class Mailbox implements AutoCloseable {
-    public static final int LENGTH = 4 << 20;
+    public static final int LENGTH = 2 << 20;
 
     public final Pair pair;
     public final MemoryRegion near;
@@ -54,7 +54,9 @@ public final class Mailbox implements AutoCloseable {
     }
 
     public Mailbox(FabricHints hints) {
-        pair = new Pair(hints, CompletionQueueAttributes.defaults().format(CompletionFormat.TAGGED).size(2048));
+        boolean tagged = TestProviders.info(hints).capabilities().contains(Capability.TAGGED);
+        CompletionFormat format = tagged ? CompletionFormat.TAGGED : CompletionFormat.DATA; // verbs has no other without tags
+        pair = new Pair(hints, CompletionQueueAttributes.defaults().format(format).size(2048));
         near = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         far = pair.domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
         back = pair.vector == null ? pair.farEndpoint.connection().peer() : pair.vector.insert(pair.endpoint.address());

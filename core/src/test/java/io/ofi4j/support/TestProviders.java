@@ -1,6 +1,7 @@
 package io.ofi4j.support;
 
 import io.ofi4j.Libfabric;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import java.util.List;
@@ -48,6 +49,17 @@ public final class TestProviders {
     /** Everything with RMA: providers' names, with {@code MSG} before them for their connected endpoints. */
     public static Stream<String> transfers() {
         return Stream.concat(rma(), connected().map(CONNECTED::concat));
+    }
+
+    /** Those whose atomic operations do what they should. */
+    public static Stream<String> atomics() {
+        if (!CHOSEN.isEmpty()) { return rma(); }
+        return Stream.of("shm", "tcp;ofi_rxm", "sockets", "MSG sockets");
+    }
+
+    /** Hints for a provider with atomic operations. */
+    public static FabricHints atomicHints(String provider) {
+        return hints(provider).capabilities(Capability.RMA, Capability.ATOMIC);
     }
 
     /** Hints for a provider, on the loopback interface where it is a network's. */

@@ -28,6 +28,14 @@ public enum Fact {
     EMPTY_DELIVERIES_HANG,
     /** A read into several local segments fills the first one only, and completes. */
     READS_FILL_ONE_SEGMENT,
+    /** Atomic operations fail, are wrong, or end the process. */
+    ATOMICS_BREAK,
+    /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */
+    ATOMICS_ONLY_COPY,
+    /** An atomic operation with completion data is refused, or spoils the target. */
+    ATOMICS_CARRY_NO_DATA,
+    /** fi_atomicmsg with FI_INJECT gives no completion. */
+    ATOMIC_INJECTS_ARE_SILENT,
     /** The source address of a completion is right for messages only. */
     SOURCES_OF_MESSAGES_ONLY,
     /** A poll may never return once a message is longer than its receive. */

@@ -37,6 +37,10 @@ final class OtherQuirks {
                     "MessagesTest", Fact.INJECTED_MESSAGES_HANG, Fact.DISCARDED_SENDS_HANG),
             new Quirk("rxd-reads", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A read of no bytes never completes.", "RmaCallsTest", Fact.EMPTY_READS_HANG),
+            new Quirk("rxd-atomics", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
+                    "A fetch as the first atomic operation with a peer is wrong or ends the process, injects are lost, and a wrong"
+                            + " key stops all later operations.",
+                    "AtomicsRefusedTest", Fact.ATOMICS_BREAK),
             new Quirk("rxd-counters", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "Opening a counter puts a fi_cntr_wait that knows only the provider's own endpoints into a table that"
                             + " providers share.",

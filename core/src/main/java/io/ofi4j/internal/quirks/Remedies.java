@@ -37,7 +37,7 @@ public final class Remedies {
             case Errno.EHOSTUNREACH, Errno.ENETUNREACH, Errno.ETIMEDOUT ->
                 " Check the address, the route and firewalls.";
             case Errno.ENOSYS, Errno.EOPNOTSUPP -> operation.equals("fi_cq_open")
-                    ? " The provider has no such wait object: ask for WaitObject.NONE or UNSPECIFIED."
+                    ? " The provider has no such wait object or format: ask for WaitObject.NONE and CompletionFormat.DATA."
                     : " The provider does not offer it: ask for the capability in FabricHints, or for another provider.";
             default -> "";
         };

@@ -40,6 +40,9 @@ public final class ShmQuirks {
                         "A message that came before its receive is matched without the mask, and a look for one posts a"
                                 + " receive that takes it.",
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES),
+                new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
+                        "An atomic operation with completion data leaves wrong bytes at the target.",
+                        "AtomicMessageTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",

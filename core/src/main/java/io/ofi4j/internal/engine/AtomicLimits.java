@@ -1,0 +1,107 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.internal.ffi.AtomicOps;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** How many elements each atomic operation of an endpoint may have: asked of the provider once. */
+public final class AtomicLimits {
+    private static final AtomicOperation[] OPERATIONS = AtomicOperation.values();
+    private static final Datatype[] DATATYPES = Datatype.values();
+    private static final Set<Datatype> LONGS = EnumSet.of(Datatype.INT64, Datatype.UINT64);
+    private static final Set<AtomicOperation> COPIES = EnumSet.of(AtomicOperation.ATOMIC_READ,
+            AtomicOperation.ATOMIC_WRITE);
+
+    private final String provider;
+    private final long[] most = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
+
+    /** The groups of calls. */
+    public enum Form {
+        BASE("fi_atomic"), FETCH("fi_fetch_atomic"), COMPARE("fi_compare_atomic");
+
+        private final String call;
+        private final String message;
+        private final String vector;
+
+        Form(String call) {
+            this.call = call;
+            this.message = call + "msg";
+            this.vector = call + "v";
+        }
+
+        public String call() { return call; }
+
+        /** {@return the call with a struct and flags, or that with vectors} */
+        public String call(boolean hasFlags) {
+            return hasFlags ? message : vector;
+        }
+    }
+
+    /** @param copiesOnly whether all but reads and writes of integers of 64 bits is refused */
+    public AtomicLimits(AtomicOps ops, boolean copiesOnly, String provider) {
+        this.provider = provider;
+        for (Datatype datatype : DATATYPES) {
+            for (AtomicOperation operation : OPERATIONS) {
+                boolean isRefused = copiesOnly && !(LONGS.contains(datatype) && COPIES.contains(operation));
+                for (Form form : Form.values()) {
+                    most[index(form, operation, datatype)] = isRefused ? 0 : asked(ops, form, operation, datatype);
+                }
+            }
+        }
+    }
+
+    private static long asked(AtomicOps ops, Form form, AtomicOperation operation, Datatype datatype) {
+        return switch (form) {
+            case BASE -> ops.fi_atomicvalid(datatype.value(), operation.value());
+            case FETCH -> ops.fi_fetch_atomicvalid(datatype.value(), operation.value());
+            case COMPARE -> ops.fi_compare_atomicvalid(datatype.value(), operation.value());
+        };
+    }
+
+    private static int index(Form form, AtomicOperation operation, Datatype datatype) {
+        return (form.ordinal() * DATATYPES.length + datatype.ordinal()) * OPERATIONS.length + operation.ordinal();
+    }
+
+    /** Whether there is any operation. */
+    public boolean isEmpty() {
+        return Arrays.stream(most).allMatch(count -> count == 0);
+    }
+
+    /** The largest number of elements; 0 where the provider does not have the operation. */
+    public long of(Form form, AtomicOperation operation, Datatype datatype) {
+        return most[index(form, operation, datatype)];
+    }
+
+    /**
+     * The bytes of so many elements.
+     *
+     * @throws UnsupportedOperationException if the provider does not have the operation
+     * @throws IllegalArgumentException if there are too few elements, or too many
+     */
+    public long bytes(Form form, AtomicOperation operation, Datatype datatype, long count) {
+        if (count < 1 || count > most[index(form, operation, datatype)]) {
+            throw refused(form, operation, datatype, count);
+        }
+        return count * datatype.size();
+    }
+
+    private RuntimeException refused(Form form, AtomicOperation operation, Datatype datatype, long count) {
+        String what = form.call + " with " + operation + " of " + datatype;
+        long limit = of(form, operation, datatype);
+        if (limit > 0) {
+            return new IllegalArgumentException(
+                    what + " takes 1 to " + limit + " elements on provider " + provider + ", not " + count);
+        }
+        for (Form other : Form.values()) {
+            if (of(other, operation, datatype) > 0) {
+                return new UnsupportedOperationException(
+                        what + " is not offered by the provider " + provider + "; " + other.call + " is");
+            }
+        }
+        return new UnsupportedOperationException(what + " is not offered by the provider " + provider
+                + ", nor in another form: ask valid(...), or use another provider");
+    }
+}

@@ -1,0 +1,100 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Where atomic operations are not, or do not what they should, they are refused by name. */
+@Timeout(60)
+class AtomicsRefusedTest {
+    static Stream<String> others() {
+        return TestProviders.transfers().filter(name -> TestProviders.atomics().noneMatch(name::equals));
+    }
+
+    /** What they claim is missing or wrong, or they claim nothing; then libfabric may find one that is layered on them. */
+    @ParameterizedTest
+    @MethodSource("others")
+    void aProviderWithoutThemSaysSo(String provider) {
+        FabricHints hints = TestProviders.atomicHints(provider);
+        assertThatThrownBy(() -> {
+            if (!TestProviders.info(hints).provider().equals(hints.provider().orElseThrow())) {
+                throw new UnsupportedOperationException("only a layered one has them");
+            }
+            try (Pair pair = new Pair(hints); MemoryRegion region = pair.domain.allocate(64, Access.values())) {
+                pair.endpoint.atomics().execute(AtomicOperation.SUM, Datatype.INT64, region, 0, 1, pair.far,
+                        region.remote(), 8, 1);
+            }
+        }).isInstanceOfAny(UnsupportedOperationException.class, NoProviderException.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void anEndpointThatWasNotAskedForThemNamesTheHint(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assertThatThrownBy(() -> pair.endpoint.atomics()).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("FabricHints.atomics()");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void whatTheProviderDoesNotHaveNamesOperationAndProvider(String provider) {
+        try (Pair pair = new Pair(TestProviders.atomicHints(provider));
+                MemoryRegion local = pair.domain.allocate(64, Access.WRITE, Access.READ);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
+            Atomics atomics = pair.endpoint.atomics();
+            int refused = 0;
+            for (AtomicOperation operation : AtomicOperation.values()) {
+                for (Datatype datatype : Datatype.values()) {
+                    if (atomics.valid(operation, datatype) == 0) {
+                        refused++;
+                        assertThatThrownBy(() -> atomics.execute(operation, datatype, local, 0, 1, pair.far,
+                                target.remote(), 0, 1)).isInstanceOf(UnsupportedOperationException.class)
+                                .hasMessageContaining(operation.name()).hasMessageContaining(datatype.name())
+                                .hasMessageContaining(pair.domain.info().provider());
+                    }
+                }
+            }
+            assertThat(refused).isGreaterThan(100);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#atomics")
+    void anInjectAboveTheLimitIsRefused(String provider) {
+        try (Pair pair = new Pair(TestProviders.atomicHints(provider));
+                MemoryRegion local = pair.domain.allocate(1 << 16, Access.WRITE, Access.REMOTE_WRITE)) {
+            Atomics atomics = pair.endpoint.atomics();
+            long limit = Math.min(atomics.injectSize(), atomics.valid(AtomicOperation.SUM, Datatype.INT8));
+            assertThatThrownBy(() -> atomics.inject(AtomicOperation.SUM, Datatype.INT8, local, 0, limit + 1, pair.far,
+                    local.remote(), 0)).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(Long.toString(limit));
+        }
+    }
+
+    @Test
+    void numbersThatDoNotFitAreRefused() {
+        try (Pair pair = new Pair(TestProviders.atomicHints("shm"));
+                MemoryRegion cell = pair.domain.allocate(64, Access.values())) {
+            Atomics atomics = pair.endpoint.atomics();
+            for (Datatype datatype : new Datatype[]{Datatype.INT8, Datatype.UINT16, Datatype.INT128,
+                    Datatype.FLOAT_COMPLEX}) {
+                assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, datatype, 1 << 16, cell, 0, pair.far,
+                        cell.remote(), 32, 1)).isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining(datatype.name());
+            }
+            assertThatThrownBy(() -> atomics.fetch(AtomicOperation.SUM, Datatype.INT64, 0.5, cell, 0, pair.far,
+                    cell.remote(), 32, 1)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package io.ofi4j.calls;
+
+import static io.ofi4j.calls.Trial.TOKEN;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.AtomicMessage;
+import io.ofi4j.Atomics;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.TestProviders;
+import java.util.Map;
+
+/** Trials of the calls of fi_atomic(3), with sums, or with swaps, reads and writes where a provider has no sums. */
+final class AtomicTrials {
+    private static final long DATA = 0x11223344;
+    private static final Datatype INT64 = Datatype.INT64;
+    /** In each element here, and there. */
+    private static final long HERE = 0x0101_0101_0101_0101L;
+    private static final long THERE = 0x0202_0202_0202_0202L;
+
+    private AtomicTrials() {}
+
+    static void addTo(Map<String, CallTrial> all) {
+        all.put("fi_atomic", of(t -> {
+            atomics(t).execute(change(t), INT64, t.here, 0, 1, t.pair.far, t.there.remote(), 0, TOKEN);
+            awaitChanged(t);
+        }));
+        all.put("fi_atomicv", of(t -> {
+            message(t).executeVector(change(t), TOKEN);
+            awaitChanged(t);
+        }));
+        all.put("fi_atomicmsg", of(t -> {
+            message(t).execute(change(t), TOKEN);
+            awaitChanged(t);
+        }));
+        all.put("fi_inject_atomic", of(t -> {
+            atomics(t).inject(change(t), INT64, t.here, 0, 1, t.pair.far, t.there.remote(), 0);
+            awaitTarget(t, changed(t));
+            assertThat(t.pair.completed).isEmpty();
+        }));
+        all.put("fi_fetch_atomic", of(t -> {
+            atomics(t).fetch(fetch(t), INT64, t.here, 0, 1, t.here, 8, t.pair.far, t.there.remote(), 0, TOKEN);
+            awaitFetched(t);
+        }));
+        all.put("fi_fetch_atomicv", of(t -> {
+            message(t).fetchVector(fetch(t), TOKEN);
+            awaitFetched(t);
+        }));
+        all.put("fi_fetch_atomicmsg", of(t -> {
+            message(t).fetch(fetch(t), TOKEN);
+            awaitFetched(t);
+        }));
+        all.put("fi_compare_atomic", of(t -> {
+            MemoryRegion here = comparing(t);
+            atomics(t).compare(AtomicOperation.CSWAP, INT64, here, 0, 1, here, 16, here, 8, t.pair.far,
+                    t.there.remote(), 0, TOKEN);
+            awaitSwapped(t);
+        }));
+        all.put("fi_compare_atomicv", of(t -> {
+            message(t).comparand(comparing(t), 16, 1).compareVector(AtomicOperation.CSWAP, TOKEN);
+            awaitSwapped(t);
+        }));
+        all.put("fi_compare_atomicmsg", of(t -> {
+            message(t).comparand(comparing(t), 16, 1).compare(AtomicOperation.CSWAP, TOKEN);
+            awaitSwapped(t);
+        }));
+        all.put("fi_atomicmsg, INJECT", of(t -> {
+            message(t).flags(OperationFlag.INJECT).execute(change(t), TOKEN);
+            t.here.segment().fill((byte) -1);
+            awaitChanged(t);
+        }));
+        all.put("fi_atomicmsg, REMOTE_CQ_DATA", of(t -> {
+            message(t).flags(OperationFlag.REMOTE_CQ_DATA).data(DATA).execute(change(t), TOKEN);
+            t.awaitData(DATA);
+            t.await(() -> t.pair.completed.contains(TOKEN));
+            awaitTarget(t, changed(t));
+        }));
+    }
+
+    /** With the provider itself: for atomic operations libfabric also finds one that is layered on it. */
+    private static CallTrial of(CallTrial.Body body) {
+        return column -> {
+            FabricHints hints = CallTrial.capability(Capability.ATOMIC).apply(column.hints());
+            String found = TestProviders.info(hints).provider();
+            if (!found.equals(hints.provider().orElseThrow())) {
+                throw new UnsupportedOperationException("only " + found + " has them");
+            }
+            CallTrial.of(CallTrial.capability(Capability.ATOMIC), body).run(column);
+        };
+    }
+
+    private static Atomics atomics(Trial t) { return t.pair.endpoint.atomics(); }
+
+    private static AtomicMessage message(Trial t) {
+        return atomics(t).message(INT64).peer(t.pair.far).operand(t.here, 0, 1).result(t.here, 8, 1)
+                .remote(t.there.remote(), 0, 1);
+    }
+
+    private static boolean hasSums(Trial t) { return atomics(t).valid(AtomicOperation.SUM, INT64) > 0; }
+
+    private static AtomicOperation change(Trial t) {
+        return hasSums(t) ? AtomicOperation.SUM : AtomicOperation.ATOMIC_WRITE;
+    }
+
+    private static AtomicOperation fetch(Trial t) {
+        return hasSums(t) ? AtomicOperation.SUM : AtomicOperation.ATOMIC_READ;
+    }
+
+    private static long changed(Trial t) { return hasSums(t) ? HERE + THERE : HERE; }
+
+    private static MemoryRegion comparing(Trial t) {
+        t.here.segment().set(JAVA_LONG, 16, THERE);
+        return t.here;
+    }
+
+    private static void awaitChanged(Trial t) {
+        t.awaitToken(TOKEN);
+        awaitTarget(t, changed(t));
+    }
+
+    private static void awaitFetched(Trial t) {
+        t.awaitToken(TOKEN);
+        assertThat(t.here.segment().get(JAVA_LONG, 8)).as("the result").isEqualTo(THERE);
+        awaitTarget(t, hasSums(t) ? HERE + THERE : THERE);
+    }
+
+    private static void awaitSwapped(Trial t) {
+        t.awaitToken(TOKEN);
+        assertThat(t.here.segment().get(JAVA_LONG, 8)).as("the result").isEqualTo(THERE);
+        awaitTarget(t, HERE);
+    }
+
+    private static void awaitTarget(Trial t, long expected) {
+        t.await(() -> t.there.segment().get(JAVA_LONG, 0) == expected);
+        assertThat(t.there.segment().get(JAVA_LONG, 8)).as("behind the target").isEqualTo(THERE);
+        assertThat(t.pair.errors).isEmpty();
+    }
+}
