@@ -55,6 +55,11 @@ public final class FaultPeer implements AutoCloseable {
         return new FaultPeer(ELSEWHERE, AccessTarget.class, provider);
     }
 
+    /** With atomic operations on its memory. */
+    static FaultPeer withAtomics(String provider) {
+        return new FaultPeer(ELSEWHERE, AtomicFaultTest.Target.class, provider);
+    }
+
     public RemoteRegion region(int index) { return RemoteRegion.decode(HexFormat.of().parseHex(ready[1 + index])); }
 
     /** Changes its memory. */

@@ -65,7 +65,9 @@ final class HostileCalls {
     }
 
     private void stage(Random random) {
-        Pair pair = new Pair(run.provider);
+        boolean hasAtomics = random.nextBoolean() && TestProviders.atomics().anyMatch(run.provider::equals);
+        Pair pair = new Pair(hasAtomics ? TestProviders.atomicHints(run.provider) : TestProviders.hints(run.provider));
+        if (hasAtomics) { pool.add(random, pair.endpoint.atomics()); }
         MemoryRegion region = pair.domain.allocate(4096, Access.values());
         Stream.of(pair.fabric, pair.domain, pair.queue, pair.farQueue, pair.vector, pair.events, pair.passive,
                 pair.endpoint, pair.farEndpoint, pair.far, region, region.remote(), pair.rma(), pair.rma().message(),
