@@ -16,14 +16,16 @@ final class Benchmark {
     private final End here;
     private final Target target;
     private final Progress progress;
+    private final Watchdog watchdog;
     private final WarmUp warmUp;
     private final SplittableRandom random = new SplittableRandom();
 
-    Benchmark(Settings settings, End here, Target target, Progress progress) {
+    Benchmark(Settings settings, End here, Target target, Progress progress, Watchdog watchdog) {
         this.settings = settings;
         this.here = here;
         this.target = target;
         this.progress = progress;
+        this.watchdog = watchdog;
         this.warmUp = new WarmUp(settings.warmUp());
     }
 
@@ -50,6 +52,7 @@ final class Benchmark {
     private Row measure(long size) {
         Layout layout = layout(settings, size);
         Pass pass = pass(layout);
+        watchdog.watch();
         double expected = warmUp.run(pass);
         long operations = settings.iterations().orElse(Math.clamp((long) (PASS_TIME / expected), FEWEST, MOST));
         progress.begin(settings.operation() + " " + size + " B", 2 * operations);
@@ -63,6 +66,7 @@ final class Benchmark {
             errors = verify(pass, layout, sweeps);
             verified = OptionalLong.of((long) sweeps * layout.slots());
         }
+        watchdog.rest();
         progress.end();
         return new Row(size, operations, (double) time / operations, latencies.getValueAtPercentile(50),
                 latencies.getValueAtPercentile(99), latencies.getValueAtPercentile(99.9), verified, errors);
@@ -70,7 +74,7 @@ final class Benchmark {
 
     private Pass pass(Layout layout) {
         Transfer transfer = new Transfer(settings.operation(), here, target, layout);
-        Pump pump = new Pump(here, target, new Completions(), new Stall(target, settings.timeout()));
+        Pump pump = new Pump(here, target, new Completions(), new Stall(target, settings.timeout()), watchdog);
         return settings.operation() == Operation.INJECT
                 ? new InjectPass(transfer, pump, new Arrival(here, target, pump),
                         Math.min(settings.window(), layout.slots()))
@@ -82,13 +86,17 @@ final class Benchmark {
         long errors = 0;
         for (int sweep = 0; sweep < sweeps; sweep++) {
             long seed = random.nextLong();
+            watchdog.watch();
             target.prepare(layout, reads, seed);
+            watchdog.rest(); // memory may be large
             if (reads) {
                 Pattern.clear(here.region().segment(), layout);
             } else {
                 Pattern.fill(here.region().segment(), layout, seed);
             }
+            watchdog.watch();
             pass.sweep(layout.slots());
+            watchdog.rest();
             errors += reads ? Pattern.damaged(here.region().segment(), layout, seed) : target.damaged(layout, seed);
         }
         return errors;

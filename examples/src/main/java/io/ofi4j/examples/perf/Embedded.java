@@ -21,7 +21,7 @@ final class Embedded {
                 Target target = new EmbeddedTarget(here, there, settings.timeout())) {
             report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
                     settings.verify(), null));
-            return new Benchmark(settings, here, target, new Progress()).measureAll(report);
+            return new Benchmark(settings, here, target, new Progress(), Watchdog.asleep()).measureAll(report);
         }
     }
 }

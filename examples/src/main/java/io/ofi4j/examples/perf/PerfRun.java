@@ -141,7 +141,8 @@ abstract class PerfRun implements Callable<Integer> {
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
                 asked.timeout()); Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
-            conclude(new Client(libfabric, possible(device)).run(device, connection, report()));
+            conclude(new Client(libfabric, possible(device), spec.commandLine().getErr()).run(device, connection,
+                    report()));
         }
         return 0;
     }
