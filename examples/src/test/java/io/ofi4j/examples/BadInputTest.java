@@ -21,6 +21,11 @@ class BadInputTest {
     private static final String LINES = """
             ''                                         > 2 > info, perf, doctor or soak
             nonsense                                   > 2 > nonsense
+            inf                                        > 2 > did you mean 'info'?
+            perf wrte                                  > 2 > did you mean 'write'?
+            perf write --windwo 3                      > 2 > did you mean '--window'?
+            help perf wrte                             > 2 > no command 'wrte'; did you mean 'write'?
+            info -p smh                                > 1 > No provider 'smh'; did you mean 'shm'?
             info --nonsense                            > 2 > --nonsense
             info stray                                 > 2 > stray
             info -p nonsense                           > 1 > No provider 'nonsense'; shm

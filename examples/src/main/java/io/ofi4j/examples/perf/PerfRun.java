@@ -115,7 +115,8 @@ abstract class PerfRun implements Callable<Integer> {
                     + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 
-    @Option(names = "--json", description = "Print one JSON object a line for each size.")
+    @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "
+            + "nothing on stdout, and says on stderr what it does.")
     private boolean json;
 
     @Spec
@@ -164,8 +165,9 @@ abstract class PerfRun implements Callable<Integer> {
                 sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
         try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
-            new Server(device, terms, settings.timeout(), spec.commandLine().getOut(), spec.commandLine().getErr())
-                    .run(listener, patience, keep);
+            PrintWriter err = spec.commandLine().getErr();
+            new Server(device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err).run(listener,
+                    patience, keep);
         }
     }
 

@@ -109,6 +109,19 @@ class TwoProcessesTest {
     }
 
     @Test
+    void withJsonAServersWordsAreOnStderr() {
+        try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", "0", "--json")) {
+            String port = server.awaitError("serving .* at \\S+:(\\d+): ");
+            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", port, "-S", "8", "-I", "10", "-w", "1").succeeded();
+            Run run = server.await();
+
+            assertThat(run.exitCode()).isZero();
+            assertThat(run.out()).isEmpty();
+            assertThat(run.err()).contains("served the client at 127.0.0.1:");
+        }
+    }
+
+    @Test
     void serverCanServeSeveral() {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep")) {
             for (int client = 0; client < 3; client++) {
