@@ -55,6 +55,10 @@ class BadInputTest {
             perf write -S 65g                          > 2 > '65g'; from 0 to 64g
             perf write -S 99999999999999999999         > 2 > from 0 to 64g
             perf write -S k                            > 2 > 'k'
+            perf write --json --csv                    > 2 > --json; --csv
+            perf write -I 5 -D 1                       > 2 > -I; -D
+            perf write -D 0                            > 2 > '0'; from 1 to
+            perf write --histogram /nonexistent/file -S 8 -I 10 -w 1 --json > 1 > histogram; /nonexistent/file
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to
             perf write -w -1                           > 2 > -w

@@ -17,8 +17,8 @@ final class Client {
         this.err = err;
     }
 
-    /** {@return how many operations were wrong} */
-    long run(Device device, Connection connection, Report report) {
+    /** {@return whether all was right} */
+    Result run(Device device, Connection connection, Report report) {
         long length = Benchmark.regionLength(settings);
         try (Watchdog watchdog = Watchdog.start(settings.timeout(), err);
                 End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
@@ -26,10 +26,10 @@ final class Client {
                         watchdog)) {
             report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
                     settings.verify(), connection.toString()));
-            long errors = new Benchmark(settings, here, target, new Progress(), watchdog).measureAll(report);
+            Result result = new Benchmark(settings, here, target, new Progress(), watchdog).measureAll(report);
             connection.bye();
             watchdog.watch(); // closing asks the provider too
-            return errors;
+            return result;
         }
     }
 

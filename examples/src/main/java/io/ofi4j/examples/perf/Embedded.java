@@ -13,8 +13,8 @@ final class Embedded {
         this.settings = settings;
     }
 
-    /** {@return how many operations were wrong} */
-    long run(Device device, Report report) {
+    /** {@return whether all was right} */
+    Result run(Device device, Report report) {
         long length = Benchmark.regionLength(settings);
         try (End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
                 End there = End.open(device, 1, length, settings.operation().remoteAccess());

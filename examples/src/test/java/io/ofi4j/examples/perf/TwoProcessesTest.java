@@ -28,7 +28,8 @@ class TwoProcessesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject"})
+    @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject",
+            "shm,writedata", "tcp;ofi_rxm,writedata"})
     void everythingArrives(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
             Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
