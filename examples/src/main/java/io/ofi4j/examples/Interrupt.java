@@ -11,10 +11,21 @@ public final class Interrupt implements AutoCloseable {
     public static final int EXIT_CODE = 130;
 
     private volatile boolean asked;
+    private final boolean onceOnly;
     private final Object previous;
 
     /** From now on. */
-    public Interrupt() { previous = handle(handler()); }
+    public Interrupt() { this(true); }
+
+    private Interrupt(boolean onceOnly) {
+        this.onceOnly = onceOnly;
+        previous = handle(handler());
+    }
+
+    /** {@return one for a process whose parent decides about the second: a terminal sends each to both} */
+    public static Interrupt ofChild() {
+        return new Interrupt(false);
+    }
 
     private Object handler() {
         Class<?> type = type("sun.misc.SignalHandler");
@@ -30,7 +41,7 @@ public final class Interrupt implements AutoCloseable {
 
     private Object ask() {
         asked = true;
-        handle(previous);
+        if (onceOnly) { handle(previous); }
         return null;
     }
 
