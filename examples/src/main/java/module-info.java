@@ -6,6 +6,7 @@ module io.ofi4j.examples {
     requires HdrHistogram;
     requires com.google.gson;
     requires me.tongfei.progressbar;
+    requires jdk.unsupported; // sun.misc.Signal: Ctrl-C ends a measurement in order
 
     opens io.ofi4j.examples to info.picocli;
     opens io.ofi4j.examples.doctor to info.picocli, com.google.gson;

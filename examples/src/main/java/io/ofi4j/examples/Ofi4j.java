@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
                 "2:the command line is wrong; one sentence on stderr says where"})
 public final class Ofi4j implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-            SoakCommand.class, CommandLine.HelpCommand.class);
+            SoakCommand.class, CompletionCommand.class, HelpCommand.class);
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
             description = "Where something fails, show Java's stack trace too.")
@@ -74,17 +74,24 @@ public final class Ofi4j implements Runnable {
 
     private int failed(Exception failure, CommandLine command) {
         PrintWriter err = command.getErr();
-        err.println("ofi4j: " + Sentences.of(failure));
+        err.println("ofi4j: " + withSuggestion(Sentences.of(failure), Suggestions.of(failure, command)));
         if (stacktrace) { failure.printStackTrace(err); }
         err.flush();
         return command.getCommandSpec().exitCodeOnExecutionException();
     }
 
+    /** The suggestion begins with a colon. */
+    private static String withSuggestion(String sentence, String suggestion) {
+        return suggestion.isEmpty() || !sentence.endsWith(".")
+                ? sentence + suggestion
+                : sentence.substring(0, sentence.length() - 1) + suggestion;
+    }
+
     private int misused(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
-        String sentence = Sentences.of(failure);
-        err.println("ofi4j: " + sentence + (sentence.endsWith(".") ? "" : ".") + " '"
+        String sentence = withSuggestion(Sentences.of(failure), Suggestions.of(failure));
+        err.println("ofi4j: " + sentence + (sentence.endsWith(".") || sentence.endsWith("?") ? "" : ".") + " '"
                 + command.getCommandSpec().qualifiedName() + " --help' lists what there is.");
         if (stacktrace) { failure.printStackTrace(err); }
         err.flush();

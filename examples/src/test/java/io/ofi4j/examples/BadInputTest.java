@@ -21,6 +21,11 @@ class BadInputTest {
     private static final String LINES = """
             ''                                         > 2 > info, perf, doctor or soak
             nonsense                                   > 2 > nonsense
+            inf                                        > 2 > did you mean 'info'?
+            perf wrte                                  > 2 > did you mean 'write'?
+            perf write --windwo 3                      > 2 > did you mean '--window'?
+            help perf wrte                             > 2 > no command 'wrte'; did you mean 'write'?
+            info -p smh                                > 1 > No provider 'smh'; did you mean 'shm'?
             info --nonsense                            > 2 > --nonsense
             info stray                                 > 2 > stray
             info -p nonsense                           > 1 > No provider 'nonsense'; shm
@@ -50,6 +55,10 @@ class BadInputTest {
             perf write -S 65g                          > 2 > '65g'; from 0 to 64g
             perf write -S 99999999999999999999         > 2 > from 0 to 64g
             perf write -S k                            > 2 > 'k'
+            perf write --json --csv                    > 2 > --json; --csv
+            perf write -I 5 -D 1                       > 2 > -I; -D
+            perf write -D 0                            > 2 > '0'; from 1 to
+            perf write --histogram /nonexistent/file -S 8 -I 10 -w 1 --json > 1 > histogram; /nonexistent/file
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to
             perf write -w -1                           > 2 > -w

@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The command in a process of its own, with stdout and stderr in files; every wait has a deadline. */
 public final class Forked implements AutoCloseable {
@@ -136,6 +138,18 @@ public final class Forked implements AutoCloseable {
             assertThat(System.nanoTime()).as("no '" + text + "' in: " + read(out)).isLessThan(end);
             sleep();
         }
+    }
+
+    /** {@return the group of what stderr has, once it matches} */
+    public String awaitError(String pattern) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+        Matcher matcher = Pattern.compile(pattern).matcher(read(err));
+        while (!matcher.find()) {
+            assertThat(System.nanoTime()).as("no '" + pattern + "' in: " + read(err)).isLessThan(end);
+            sleep();
+            matcher.reset(read(err));
+        }
+        return matcher.group(1);
     }
 
     /** {@return how it ended} */

@@ -7,6 +7,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class InfoTest {
@@ -18,6 +19,34 @@ class InfoTest {
             assertThat(out).containsOnlyOnce("provider " + provider + " ");
         }
         assertThat(out).contains("RDM", "SHM", "ADDR_STR", "libfabric " + Libfabric.load().version());
+    }
+
+    @Test
+    void listsTheNamesAlone() {
+        List<String> lines = Run.of("info", "-l").succeeded().lines();
+
+        assertThat(lines.stream().map(line -> line.split(" ")[0]))
+                .containsExactlyInAnyOrderElementsOf(Libfabric.load().providers());
+        assertThat(Run.of("info", "-l", "-p", "shm").succeeded().lines()).singleElement().asString().startsWith("shm ");
+    }
+
+    @Test
+    void helpOfACommandsCommand() {
+        assertThat(Run.of("help", "perf", "write").succeeded().out())
+                .isEqualTo(Run.of("perf", "write", "--help").out());
+        assertThat(Run.of("help").succeeded().out()).isEqualTo(Run.of("--help").out());
+    }
+
+    @Test
+    void completionIsAScriptThatBashTakes() throws Exception {
+        String script = Run.of("completion").succeeded().out();
+
+        assertThat(script).contains("complete -F", "--verify", "doctor");
+        Process bash = new ProcessBuilder("bash", "-n").redirectErrorStream(true).start();
+        try (var in = bash.outputWriter()) {
+            in.write(script);
+        }
+        assertThat(bash.waitFor()).as(new String(bash.getInputStream().readAllBytes())).isZero();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(1200)
 class SoakTest {
     private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "6");
+
+    @Test
+    void interruptEndsItWithASummary() throws Exception {
+        try (Forked soak = Forked.start("soak", "-p", "shm", "--duration", "600", "--json")) {
+            soak.awaitError("(\\d+ of 600 s: \\d+ rounds, )");
+            new ProcessBuilder("kill", "-INT", Long.toString(soak.process().pid())).start().waitFor();
+            Run run = soak.await(100);
+
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
+            assertThat(JsonParser.parseString(run.out()).getAsJsonObject().get("operations").getAsLong()).isPositive();
+        }
+    }
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net|tcp", "sockets", "udp;ofi_rxd"})

@@ -43,6 +43,9 @@ public final class DoctorCommand implements Callable<Integer> {
         if (json) {
             out.println(json(findings, removed, ready));
         } else {
+            if (clean && removed.isEmpty()) {
+                out.println("nothing to remove: no killed process left a file in /dev/shm");
+            }
             removed.forEach(file -> out.println("removed " + file));
             findings.forEach(finding -> print(out, finding));
             out.println(ready ? "ready" : "not ready");

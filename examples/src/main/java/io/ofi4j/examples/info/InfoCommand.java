@@ -47,6 +47,10 @@ public final class InfoCommand implements Runnable {
             + "providers read; with -p, that provider's.")
     private boolean environment;
 
+    @Option(names = {"-l", "--list"},
+            description = "Only the providers' names and versions, each once; with the other options, of those that they leave.")
+    private boolean list;
+
     @Option(names = "--json", description = "Print a JSON object with every attribute.")
     private boolean json;
 
@@ -63,6 +67,8 @@ public final class InfoCommand implements Runnable {
             List<FabricInfo> infos = libfabric.info(hints());
             if (json) {
                 out.println(InfoJson.of(libfabric, infos));
+            } else if (list) {
+                new InfoTable(libfabric, infos).printProviders(out);
             } else if (verbose) {
                 infos.forEach(info -> out.println(info.details().strip() + System.lineSeparator()));
             } else {

@@ -9,6 +9,7 @@ import com.google.gson.JsonPrimitive;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.Version;
+import java.math.BigInteger;
 import java.lang.reflect.RecordComponent;
 import java.util.Collection;
 import java.util.List;
@@ -34,8 +35,8 @@ final class InfoJson {
         JsonObject json = new JsonObject();
         json.addProperty("provider", info.provider());
         json.add("capabilities", value(info.capabilities()));
-        json.addProperty("capabilityBits", info.capabilityBits());
-        json.addProperty("modeBits", info.modeBits());
+        json.addProperty("capabilityBits", unsigned(info.capabilityBits()));
+        json.addProperty("modeBits", unsigned(info.modeBits()));
         json.addProperty("addressFormat", info.addressFormatName());
         json.addProperty("protocolName", info.protocolName());
         json.add("transmit", value(info.transmit()));
@@ -45,6 +46,8 @@ final class InfoJson {
         json.add("fabric", value(info.fabric()));
         return json;
     }
+
+    private static BigInteger unsigned(long mask) { return new BigInteger(Long.toUnsignedString(mask)); }
 
     private static JsonElement value(Object value) {
         return switch (value) {

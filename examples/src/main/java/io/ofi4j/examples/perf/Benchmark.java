@@ -1,6 +1,8 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.examples.Interrupt;
 import java.util.OptionalLong;
+import java.util.function.LongUnaryOperator;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
@@ -16,14 +18,16 @@ final class Benchmark {
     private final End here;
     private final Target target;
     private final Progress progress;
+    private final Watchdog watchdog;
     private final WarmUp warmUp;
     private final SplittableRandom random = new SplittableRandom();
 
-    Benchmark(Settings settings, End here, Target target, Progress progress) {
+    Benchmark(Settings settings, End here, Target target, Progress progress, Watchdog watchdog) {
         this.settings = settings;
         this.here = here;
         this.target = target;
         this.progress = progress;
+        this.watchdog = watchdog;
         this.warmUp = new WarmUp(settings.warmUp());
     }
 
@@ -36,41 +40,62 @@ final class Benchmark {
         return Layout.of(size, Math.max(settings.window(), VERIFICATION_SLOTS));
     }
 
-    /** {@return how many operations were wrong} */
-    long measureAll(Report report) {
+    /** Until all sizes are measured, or the user has enough. */
+    Result measureAll(Report report) {
         long errors = 0;
-        for (long size : settings.sizes()) {
-            Row row = measure(size);
-            errors += row.errors();
-            report.row(row);
+        try (Interrupt interrupt = new Interrupt()) {
+            for (long size : settings.sizes()) {
+                Row row = measure(size, interrupt);
+                errors += row.errors();
+                report.row(row);
+                if (interrupt.isAsked()) { return new Result(errors, true); }
+            }
         }
-        return errors;
+        return new Result(errors, false);
     }
 
-    private Row measure(long size) {
+    private Row measure(long size, Interrupt interrupt) {
         Layout layout = layout(settings, size);
         Pass pass = pass(layout);
+        watchdog.watch();
         double expected = warmUp.run(pass);
-        long operations = settings.iterations().orElse(Math.clamp((long) (PASS_TIME / expected), FEWEST, MOST));
-        progress.begin(settings.operation() + " " + size + " B", 2 * operations);
-        long time = pass.time(operations, progress);
+        long wanted = settings.iterations().orElse(expectedOperations(expected));
+        progress.begin(settings.operation() + " " + size + " B", 2 * wanted);
+        Measurement timed = run(new Measurement(progress, interrupt::isAsked, expected), wanted,
+                operations -> pass.time(operations, progress));
         Histogram latencies = Latencies.histogram();
-        pass.record(operations, latencies, progress);
+        run(new Measurement(progress, interrupt::isAsked, expected), wanted, operations -> {
+            long start = System.nanoTime();
+            pass.record(operations, latencies, progress);
+            return System.nanoTime() - start;
+        });
         OptionalLong verified = OptionalLong.empty();
         long errors = 0;
-        if (settings.verify()) {
-            int sweeps = Math.clamp(operations / layout.slots(), 1, VERIFICATION_SWEEPS);
+        if (settings.verify() && !interrupt.isAsked()) {
+            int sweeps = Math.clamp(timed.operations() / layout.slots(), 1, VERIFICATION_SWEEPS);
             errors = verify(pass, layout, sweeps);
             verified = OptionalLong.of((long) sweeps * layout.slots());
         }
+        watchdog.rest();
         progress.end();
-        return new Row(size, operations, (double) time / operations, latencies.getValueAtPercentile(50),
-                latencies.getValueAtPercentile(99), latencies.getValueAtPercentile(99.9), verified, errors);
+        return new Row(size, timed.operations(), timed.nanosecondsPerOperation(), latencies, verified, errors);
+    }
+
+    private long expectedOperations(double expected) {
+        return settings.duration().isPresent()
+                ? Math.max(1, (long) (settings.duration().getAsLong() / expected))
+                : Math.clamp((long) (PASS_TIME / expected), FEWEST, MOST);
+    }
+
+    private Measurement run(Measurement measurement, long wanted, LongUnaryOperator pass) {
+        return settings.duration().isPresent()
+                ? measurement.runFor(settings.duration().getAsLong(), pass)
+                : measurement.run(wanted, pass);
     }
 
     private Pass pass(Layout layout) {
         Transfer transfer = new Transfer(settings.operation(), here, target, layout);
-        Pump pump = new Pump(here, target, new Completions(), new Stall(target, settings.timeout()));
+        Pump pump = new Pump(here, target, new Completions(), new Stall(target, settings.timeout()), watchdog);
         return settings.operation() == Operation.INJECT
                 ? new InjectPass(transfer, pump, new Arrival(here, target, pump),
                         Math.min(settings.window(), layout.slots()))
@@ -82,13 +107,17 @@ final class Benchmark {
         long errors = 0;
         for (int sweep = 0; sweep < sweeps; sweep++) {
             long seed = random.nextLong();
+            watchdog.watch();
             target.prepare(layout, reads, seed);
+            watchdog.rest(); // memory may be large
             if (reads) {
                 Pattern.clear(here.region().segment(), layout);
             } else {
                 Pattern.fill(here.region().segment(), layout, seed);
             }
+            watchdog.watch();
             pass.sweep(layout.slots());
+            watchdog.rest();
             errors += reads ? Pattern.damaged(here.region().segment(), layout, seed) : target.damaged(layout, seed);
         }
         return errors;

@@ -7,6 +7,7 @@ import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.FrameType;
 import io.ofi4j.examples.control.PayloadWriter;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -17,6 +18,8 @@ import java.util.Optional;
 /** The client's connection to a server; whatever goes wrong is said with the server's address. */
 final class Connection implements AutoCloseable {
     private static final long RETRY_MILLIS = 50;
+    /** Who waits longer is told so. */
+    private static final long TO_SAY_NANOS = 1_500_000_000;
     private static final long HEARTBEAT_MILLIS = 1000;
 
     /** Reads the fields of a frame. */
@@ -37,13 +40,15 @@ final class Connection implements AutoCloseable {
     }
 
     /** {@return a connection to a server that may still be starting} */
-    static Connection open(String host, int port, Duration timeout) {
+    static Connection open(String host, int port, Duration timeout, PrintWriter err) {
         InetSocketAddress server = new InetSocketAddress(host, port);
         if (server.isUnresolved()) {
             throw new CommandFailure(
                     "There is no host '" + host + "': give a name or an address that this machine knows.");
         }
-        long end = System.nanoTime() + timeout.toNanos();
+        long start = System.nanoTime();
+        long end = start + timeout.toNanos();
+        boolean said = false;
         IOException last = null;
         for (long left = timeout.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             try {
@@ -52,6 +57,11 @@ final class Connection implements AutoCloseable {
                 return connection;
             } catch (IOException e) {
                 last = e;
+            }
+            if (!said && System.nanoTime() - start > TO_SAY_NANOS) {
+                err.println("waiting for the server at " + text(server) + " ...");
+                err.flush();
+                said = true;
             }
             nap(RETRY_MILLIS);
         }

@@ -13,15 +13,15 @@ final class Embedded {
         this.settings = settings;
     }
 
-    /** {@return how many operations were wrong} */
-    long run(Device device, Report report) {
+    /** {@return whether all was right} */
+    Result run(Device device, Report report) {
         long length = Benchmark.regionLength(settings);
         try (End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
                 End there = End.open(device, 1, length, settings.operation().remoteAccess());
                 Target target = new EmbeddedTarget(here, there, settings.timeout())) {
             report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
                     settings.verify(), null));
-            return new Benchmark(settings, here, target, new Progress()).measureAll(report);
+            return new Benchmark(settings, here, target, new Progress(), Watchdog.asleep()).measureAll(report);
         }
     }
 }

@@ -2,6 +2,8 @@ package io.ofi4j.examples.perf;
 
 import com.google.gson.JsonObject;
 import java.io.PrintWriter;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 /** One JSON object a line for each row. */
 final class JsonReport implements Report {
@@ -15,24 +17,35 @@ final class JsonReport implements Report {
 
     @Override
     public void row(Row row) {
-        JsonObject json = common();
+        out.println(json(header, row));
+        out.flush();
+    }
+
+    static JsonObject json(Header header, Row row) {
+        JsonObject json = common(header);
         json.addProperty("size", row.size());
         json.addProperty("operations", row.operations());
         json.addProperty("nsPerOperation", row.nanosecondsPerOperation());
-        json.addProperty("p50Ns", row.p50());
-        json.addProperty("p99Ns", row.p99());
-        json.addProperty("p999Ns", row.p999());
+        json.addProperty("p50Ns", row.percentile(50));
+        json.addProperty("p99Ns", row.percentile(99));
+        json.addProperty("p999Ns", row.percentile(99.9));
+        json.addProperty("minNs", row.latencies().getMinValue());
+        json.addProperty("meanNs", row.latencies().getMean());
+        json.addProperty("maxNs", row.latencies().getMaxValue());
+        json.addProperty("stddevNs", row.latencies().getStdDeviation());
         json.addProperty("megabytesPerSecond", row.megabytesPerSecond());
         json.addProperty("megaoperationsPerSecond", row.megaoperationsPerSecond());
         json.addProperty("verified", row.verified().isPresent());
         json.addProperty("verifiedOperations", row.verified().orElse(0));
         json.addProperty("errors", row.errors());
-        out.println(json);
-        out.flush();
+        return json;
     }
 
-    private JsonObject common() {
+    private static JsonObject common(Header header) {
         JsonObject json = new JsonObject();
+        json.addProperty("time", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString());
+        json.addProperty("host", Host.NAME);
+        json.addProperty("jdk", Runtime.version().toString());
         json.addProperty("operation", header.operation().toString());
         json.addProperty("mode", header.mode());
         json.addProperty("provider", header.info().provider());

@@ -5,6 +5,8 @@ import io.ofi4j.Access;
 /** What is measured. */
 enum Operation {
     WRITE(Access.REMOTE_WRITE),
+    /** Each gives the peer a completion. */
+    WRITEDATA(Access.REMOTE_WRITE),
     READ(Access.REMOTE_READ),
     /** Writes without completions; the region is readable too, so that it can be found out what has arrived. */
     INJECT(Access.REMOTE_WRITE, Access.REMOTE_READ);

@@ -7,13 +7,14 @@ import picocli.CommandLine.Spec;
 
 /** {@code ofi4j perf}. */
 @Command(name = "perf", description = "Measures one-sided transfers.",
-        subcommands = {PerfWrite.class, PerfRead.class, PerfInject.class}, synopsisSubcommandLabel = "OPERATION")
+        subcommands = {PerfWrite.class, PerfRead.class, PerfInject.class, PerfWriteData.class},
+        synopsisSubcommandLabel = "OPERATION")
 public final class PerfCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to measure: write, read or inject.");
+        throw new ParameterException(spec.commandLine(), "Say what to measure: write, read or inject, or writedata.");
     }
 }

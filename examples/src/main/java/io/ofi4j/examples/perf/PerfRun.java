@@ -6,11 +6,13 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Interrupt;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -87,6 +89,10 @@ abstract class PerfRun implements Callable<Integer> {
             description = "How many operations. " + "Without it, as many as take half a second.")
     private Long iterations;
 
+    @Option(names = {"-D", "--duration"}, paramLabel = "SECONDS", converter = Numbers.Seconds.class,
+            description = "How long each of the two passes of a size takes, in place of -I.")
+    private Integer duration;
+
     @Option(names = {"-w", "--warmup"}, paramLabel = "COUNT", converter = Numbers.CountOrNone.class,
             description = "How many operations go before, unmeasured. "
                     + "Without it, as many as take a second at the first size and 0.3 seconds at others.")
@@ -115,8 +121,16 @@ abstract class PerfRun implements Callable<Integer> {
                     + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
     private Integer timeout;
 
-    @Option(names = "--json", description = "Print one JSON object a line for each size.")
+    @Option(names = "--json", description = "Print one JSON object a line for each size. A server then has "
+            + "nothing on stdout, and says on stderr what it does.")
     private boolean json;
+
+    @Option(names = "--csv", description = "Print lines of comma-separated values, the first with the names of --json.")
+    private boolean csv;
+
+    @Option(names = "--histogram", paramLabel = "FILE", description = "Write the latencies there too, in microseconds "
+            + "and HdrHistogram's text form; with several sizes, to FILE.SIZE each.")
+    private Path histogram;
 
     @Spec
     private CommandSpec spec;
@@ -126,6 +140,7 @@ abstract class PerfRun implements Callable<Integer> {
     @Override
     public Integer call() {
         requireConsistent();
+        requireOne();
         InetAddress address = address();
         Libfabric libfabric = Libfabric.load();
         Settings asked = settings(sizes.bytes());
@@ -134,16 +149,17 @@ abstract class PerfRun implements Callable<Integer> {
                 if (server) {
                     serve(libfabric, device, address);
                 } else {
-                    conclude(new Embedded(libfabric, possible(device)).run(device, report()));
+                    return conclude(new Embedded(libfabric, possible(device)).run(device, report()));
                 }
             }
             return 0;
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
-                asked.timeout()); Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
-            conclude(new Client(libfabric, possible(device)).run(device, connection, report()));
+                asked.timeout(), spec.commandLine().getErr());
+                Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
+            return conclude(new Client(libfabric, possible(device), spec.commandLine().getErr()).run(device, connection,
+                    report()));
         }
-        return 0;
     }
 
     private void requireConsistent() {
@@ -152,6 +168,14 @@ abstract class PerfRun implements Callable<Integer> {
         }
         if (!server && (keep || sourcePort != null)) { throw misuse((keep ? "--keep" : "-B") + " goes with --server"); }
         if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
+    }
+
+    /** What can be said in one way only. */
+    private void requireOne() {
+        if (json && csv) { throw misuse("--json and --csv are two forms of the same: give one of them"); }
+        if (iterations != null && duration != null) {
+            throw misuse("-I and -D both say when to end: give one of them");
+        }
     }
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
@@ -163,8 +187,9 @@ abstract class PerfRun implements Callable<Integer> {
                 sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
         try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
-            new Server(device, terms, settings.timeout(), spec.commandLine().getOut(), spec.commandLine().getErr())
-                    .run(listener, patience, keep);
+            PrintWriter err = spec.commandLine().getErr();
+            new Server(device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err).run(listener,
+                    patience, keep);
         }
     }
 
@@ -181,11 +206,13 @@ abstract class PerfRun implements Callable<Integer> {
 
     private Report report() {
         PrintWriter out = spec.commandLine().getOut();
-        return json ? new JsonReport(out) : new TableReport(out);
+        Report report = json ? new JsonReport(out) : csv ? new CsvReport(out) : new TableReport(out);
+        return histogram == null ? report : new HistogramFiles(report, histogram, sizes.bytes().size() > 1);
     }
 
-    private static void conclude(long errors) {
-        if (errors > 0) { throw new CommandFailure(errors + " operations did not arrive intact."); }
+    private static int conclude(Result result) {
+        if (result.errors() > 0) { throw new CommandFailure(result.errors() + " operations did not arrive intact."); }
+        return result.isInterrupted() ? Interrupt.EXIT_CODE : 0;
     }
 
     private Settings possible(Device device) { return settings(Limits.of(operation(), device.info()).allowed(sizes)); }
@@ -194,7 +221,9 @@ abstract class PerfRun implements Callable<Integer> {
         String name = provider != null ? provider : server || host != null ? "tcp" : "shm";
         return new Settings(operation(), name, EndpointType.valueOf(endpoint.name().toUpperCase(Locale.ROOT)),
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
-                optional(iterations), optional(warmUp), window, verify,
+                optional(iterations),
+                duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),
+                window, verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)

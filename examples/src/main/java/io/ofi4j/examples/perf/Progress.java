@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarStyle;
@@ -36,6 +37,11 @@ final class Progress implements Ticks {
 
     @Override
     public void advance(long operations) { if (bar != null) { bar.stepBy(operations); } }
+
+    /** So many operations a second, so far. */
+    void rate(double operationsPerSecond) {
+        if (bar != null) { bar.setExtraMessage(String.format(Locale.ROOT, " %.3g op/s", operationsPerSecond)); }
+    }
 
     void end() {
         if (bar != null) {

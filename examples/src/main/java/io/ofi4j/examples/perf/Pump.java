@@ -10,13 +10,15 @@ final class Pump {
     private final Target target;
     private final Completions completions;
     private final Stall stall;
+    private final Watchdog watchdog;
     private int idleTurns;
 
-    Pump(End here, Target target, Completions completions, Stall stall) {
+    Pump(End here, Target target, Completions completions, Stall stall, Watchdog watchdog) {
         this.here = here;
         this.target = target;
         this.completions = completions;
         this.stall = stall;
+        this.watchdog = watchdog;
     }
 
     Completions completions() { return completions; }
@@ -33,6 +35,7 @@ final class Pump {
      * @throws CommandFailure if nothing has moved for too long
      */
     void poll(long done) {
+        watchdog.beat();
         if (here.poll(completions) || target.progress()) {
             idleTurns = 0;
         } else if (++idleTurns % IDLE_TURNS_PER_CHECK == 0) { stall.check(done); }

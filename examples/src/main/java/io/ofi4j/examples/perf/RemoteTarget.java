@@ -13,11 +13,13 @@ import java.time.Duration;
 final class RemoteTarget implements Target {
     private final Connection connection;
     private final End here;
+    private final Watchdog watchdog;
     private final Peer peer;
     private final RemoteRegion region;
     private final Completions none = new Completions();
 
-    RemoteTarget(Connection connection, End here, Setup setup, Duration timeout) {
+    RemoteTarget(Connection connection, End here, Setup setup, Duration timeout, Watchdog watchdog) {
+        this.watchdog = watchdog;
         this.connection = connection;
         this.here = here;
         Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
@@ -27,9 +29,11 @@ final class RemoteTarget implements Target {
         }
         this.peer = reach(ready, timeout);
         this.region = ready.region();
+        watchdog.rest();
     }
 
     private Peer reach(Ready ready, Duration timeout) {
+        watchdog.watch();
         try {
             return here.reach(ready.address(), connection::watch, timeout);
         } catch (IllegalArgumentException | ConnectionException e) {
@@ -39,6 +43,7 @@ final class RemoteTarget implements Target {
 
     /** Asks and waits for the answer; what this side still has to send goes on meanwhile. */
     private Frame ask(FrameType question, PayloadWriter payload, FrameType answer) {
+        watchdog.watch();
         return connection.ask(question, payload, answer, () -> here.poll(none));
     }
 

@@ -19,6 +19,7 @@ import java.util.OptionalLong;
  * @param host where the server is, or nothing where both ends are in this process
  * @param sizes how many bytes an operation transfers, or a selection
  * @param iterations how many operations a pass has, or as many as take half a second
+ * @param duration how long a pass takes, in nanoseconds, where the user says it
  * @param warmUp how many operations go before, or as many as take a third of a second
  * @param window how many operations are in flight
  * @param verify whether the data is verified
@@ -27,6 +28,6 @@ import java.util.OptionalLong;
  * @param timeout how long anything may take to move
  */
 public record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
-        Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations, OptionalLong warmUp,
-        int window, boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress,
-        Duration timeout) {}
+        Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations,
+        OptionalLong duration, OptionalLong warmUp, int window, boolean verify, Optional<ThreadingModel> threading,
+        Optional<ProgressModel> progress, Duration timeout) {}

@@ -22,8 +22,8 @@ final class Stall {
             done = doneNow;
             since = now;
         } else if (now - since > timeout.toNanos()) {
-            throw new CommandFailure("Nothing moved for " + timeout.toMillis() / 1000.0 + " s after " + doneNow
-                    + " operations: try another provider (-p), or a longer --timeout.");
+            throw new CommandFailure("Nothing moved for " + timeout.toMillis() / 1000.0
+                    + " s: try another provider (-p), or a longer --timeout.");
         }
         target.watch();
         Thread.yield();

@@ -1,10 +1,14 @@
 package io.ofi4j.examples.perf;
 
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** An aligned table for people. */
 final class TableReport implements Report {
+    private static final List<String> TIMES = List.of("min", "mean", "p50", "p99", "p99.9", "max", "stddev");
+
     private final PrintWriter out;
     private boolean verify;
 
@@ -16,19 +20,27 @@ final class TableReport implements Report {
         out.printf("%s: provider %s, libfabric %s, %s%n", header.operation(), header.info().provider(),
                 header.libfabric(),
                 header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer());
-        out.printf("fabric %s, domain %s, endpoint %s, threading %s, progress %s, window %d%n%n",
+        out.printf("fabric %s, domain %s, endpoint %s, threading %s, progress %s, window %d%n",
                 header.info().fabric().name(), header.info().domain().name(), header.info().endpoint().type(),
                 header.threading(), header.progress(), header.window());
-        out.printf("%10s %10s %12s %10s %10s %10s %11s %10s%s%n", "size B", "operations", "ns/op", "p50 us", "p99 us",
-                "p99.9 us", "MB/s", "Mops/s", verify ? "   verified  errors" : "");
+        out.printf(
+                "ns/op, MB/s and Mops/s are of a pass without clock calls, the other times of a pass with them.%n%n");
+        out.printf("%10s %10s %12s" + " %9s".repeat(TIMES.size()) + " %11s %10s%s%n",
+                Stream.of(List.of("size B", "operations", "ns/op"), TIMES.stream().map(time -> time + " us").toList(),
+                        List.of("MB/s", "Mops/s", verify ? "   verified  errors" : "")).flatMap(List::stream)
+                        .toArray());
         out.flush();
     }
 
     @Override
     public void row(Row row) {
-        out.printf(Locale.ROOT, "%10d %10d %12.1f %10.3f %10.3f %10.3f %11.2f %10.4f", row.size(), row.operations(),
-                row.nanosecondsPerOperation(), row.p50() / 1e3, row.p99() / 1e3, row.p999() / 1e3,
-                row.megabytesPerSecond(), row.megaoperationsPerSecond());
+        var latencies = row.latencies();
+        out.printf(Locale.ROOT, "%10d %10d %12.1f", row.size(), row.operations(), row.nanosecondsPerOperation());
+        for (double nanos : new double[]{latencies.getMinValue(), latencies.getMean(), row.percentile(50),
+                row.percentile(99), row.percentile(99.9), latencies.getMaxValue(), latencies.getStdDeviation()}) {
+            out.printf(Locale.ROOT, " %9.3f", nanos / 1e3);
+        }
+        out.printf(Locale.ROOT, " %11.2f %10.4f", row.megabytesPerSecond(), row.megaoperationsPerSecond());
         row.verified().ifPresent(verified -> out.printf(" %10d %7d", verified, row.errors()));
         out.println();
         out.flush();

@@ -7,6 +7,9 @@ import io.ofi4j.Rma;
 
 /** Operations of one kind and size, between the same slots of both regions. */
 final class Transfer {
+    /** What every provider that carries data carries: 4 bytes. */
+    private static final long DATA = 0xffff_ffffL;
+
     private final Operation operation;
     private final Rma rma;
     private final MemoryRegion local;
@@ -32,6 +35,7 @@ final class Transfer {
         long offset = first + slot * stride;
         return switch (operation) {
             case WRITE -> rma.tryWrite(local, offset, size, peer, remote, offset, token);
+            case WRITEDATA -> rma.tryWriteData(local, offset, size, token & DATA, peer, remote, offset, token);
             case READ -> rma.tryRead(local, offset, size, peer, remote, offset, token);
             case INJECT -> rma.tryInjectWrite(local, offset, size, peer, remote, offset);
         };

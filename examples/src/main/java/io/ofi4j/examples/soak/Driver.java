@@ -1,6 +1,8 @@
 package io.ofi4j.examples.soak;
 
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Interrupt;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 final class Driver {
     /** To start, and to end the last round. */
     private static final Duration ALLOWANCE = Duration.ofSeconds(180);
+    private static final long LOOK_MILLIS = 100;
     private static final int SIGNALLED = 128;
 
     private final List<String> arguments;
@@ -19,13 +22,35 @@ final class Driver {
         this.duration = duration;
     }
 
+    /** {@return whether it has ended in time} A Ctrl-C is handed on, where no terminal has done that. */
+    private boolean await(Process process, Interrupt interrupt) throws InterruptedException {
+        long end = System.nanoTime() + duration.plus(ALLOWANCE).toNanos();
+        boolean handedOn = false;
+        while (!process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+            if (System.nanoTime() > end) { return false; }
+            if (interrupt.isAsked() && !handedOn) {
+                handedOn = true;
+                interrupt(process);
+            }
+        }
+        return true;
+    }
+
+    private static void interrupt(Process process) {
+        try {
+            new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start();
+        } catch (IOException e) {
+            process.destroy(); // which has no summary
+        }
+    }
+
     /** {@return its exit code} */
     int run() {
         Process process = Jvm.start(arguments, ProcessBuilder::inheritIO);
         Thread onEnd = new Thread(process::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(onEnd);
-        try {
-            if (!process.waitFor(duration.plus(ALLOWANCE).toMillis(), TimeUnit.MILLISECONDS)) {
+        try (Interrupt interrupt = new Interrupt()) {
+            if (!await(process, interrupt)) {
                 Stacks.print(process);
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
@@ -37,7 +62,7 @@ final class Driver {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
         }
-        if (process.exitValue() > SIGNALLED) {
+        if (process.exitValue() > SIGNALLED && process.exitValue() != Interrupt.EXIT_CODE) {
             throw new CommandFailure("The soak's JVM died of signal " + (process.exitValue() - SIGNALLED) + ".");
         }
         return process.exitValue();

@@ -24,7 +24,11 @@ record Outcome(Tally tally, boolean faultsAsked, Held before, Held warm, Held en
     private static final int DESCRIPTOR_ALLOWANCE = 8;
 
     /** {@return what is wrong, in one sentence, or nothing} */
-    Optional<String> complaint() {
+    Optional<String> complaint() { return complaint(false); }
+
+    /** {@return as above; of a soak that was ended early, it is no complaint that it was short} */
+    Optional<String> complaint(boolean isInterrupted) {
+        if (isInterrupted) { return mismatches(); }
         return Stream.of(mismatches(), tooShort(), growth()).flatMap(Optional::stream).findFirst();
     }
 

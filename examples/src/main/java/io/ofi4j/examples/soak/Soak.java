@@ -2,9 +2,11 @@ package io.ofi4j.examples.soak;
 
 import io.ofi4j.Domain;
 import io.ofi4j.Fabric;
+import io.ofi4j.examples.Interrupt;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.doctor.AbandonedShmFiles;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +20,8 @@ final class Soak {
     /** For a process to start and to answer, on a machine that has much else to do. */
     private static final Duration TO_ANSWER = Duration.ofSeconds(90);
     private static final Duration GRACE = Duration.ofSeconds(60);
+    private static final Duration TO_SAY = Duration.ofSeconds(5);
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final int MOST_PAUSE_MILLIS = 200;
     /** The part of the time after which usage should not grow any more. */
     private static final double WARM = 0.3;
@@ -30,12 +34,17 @@ final class Soak {
     private final Random random;
     private final Pace pace;
     private final Tally tally = new Tally();
+    private final Interrupt interrupt;
+    private final PrintWriter err;
     private final List<Long> killed = new ArrayList<>();
     private Held before;
     private Held warm;
     private Held end;
 
-    Soak(Libfabric libfabric, FabricInfo info, List<String> targetArguments, boolean faults, long seed) {
+    Soak(Libfabric libfabric, FabricInfo info, List<String> targetArguments, boolean faults, long seed,
+            Interrupt interrupt, PrintWriter err) {
+        this.interrupt = interrupt;
+        this.err = err;
         this.libfabric = libfabric;
         this.info = info;
         this.targetArguments = targetArguments;
@@ -64,12 +73,23 @@ final class Soak {
         long start = System.nanoTime();
         boolean isComplete = false;
         long elapsed = 0;
-        while (elapsed < nanos || !isComplete && elapsed < nanos + GRACE.toNanos()) {
+        long said = 0;
+        while (!interrupt.isAsked() && (elapsed < nanos || !isComplete && elapsed < nanos + GRACE.toNanos())) {
             if (warm == null && elapsed > nanos * WARM && fates.eachWasDealt()) { warm = Held.now(target); }
             round(domain, target);
             isComplete = warm != null;
             elapsed = System.nanoTime() - start;
+            if (elapsed - said > TO_SAY.toNanos()) {
+                said = elapsed;
+                say(elapsed, nanos);
+            }
         }
+    }
+
+    private void say(long elapsed, long nanos) {
+        err.printf("%d of %d s: %d rounds, %d operations, %d faults, %d mismatches%n", elapsed / NANOS_PER_SECOND,
+                nanos / NANOS_PER_SECOND, tally.rounds, tally.operations, tally.faultCount(), tally.mismatchCount());
+        err.flush();
     }
 
     /** What is left in /dev/shm after those that were killed, once what nobody has was removed, and after the two that ended well. */

@@ -5,6 +5,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.CommandFailure;
+import io.ofi4j.examples.Interrupt;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,10 +59,13 @@ public final class SoakCommand implements Callable<Integer> {
         FabricInfo info = info(libfabric);
         if (part == null) { return new Driver(driverArguments(), Duration.ofSeconds(seconds)).run(); }
         if (part.equals("target")) {
+            Interrupt.ofChild(); // until this process ends: the other says when
             Target.run(libfabric, info);
             return 0;
         }
-        return soak(libfabric, info);
+        try (Interrupt interrupt = Interrupt.ofChild()) {
+            return soak(libfabric, info, interrupt);
+        }
     }
 
     private List<String> driverArguments() {
@@ -73,19 +77,20 @@ public final class SoakCommand implements Callable<Integer> {
         return arguments;
     }
 
-    private int soak(Libfabric libfabric, FabricInfo info) {
+    private int soak(Libfabric libfabric, FabricInfo info, Interrupt interrupt) {
         long chosen = seed != null ? seed : System.nanoTime() % 1_000_000_000;
-        Soak soak = new Soak(libfabric, info, List.of("soak", "--part", "target", "-p", provider), !noFaults, chosen);
+        Soak soak = new Soak(libfabric, info, List.of("soak", "--part", "target", "-p", provider), !noFaults, chosen,
+                interrupt, spec.commandLine().getErr());
         spec.commandLine().getErr().println("seed " + chosen);
         Outcome outcome = soak.run(Duration.ofSeconds(seconds));
         Report report = new Report(info.provider(), libfabric.version().toString(), chosen, outcome);
         PrintWriter out = spec.commandLine().getOut();
         out.println(json ? report.json() : report.text());
         out.flush();
-        outcome.complaint().ifPresent(complaint -> {
+        outcome.complaint(interrupt.isAsked()).ifPresent(complaint -> {
             throw new CommandFailure(complaint);
         });
-        return 0;
+        return interrupt.isAsked() ? Interrupt.EXIT_CODE : 0;
     }
 
     private FabricInfo info(Libfabric libfabric) {

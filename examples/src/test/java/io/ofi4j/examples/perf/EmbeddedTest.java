@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EmbeddedTest {
     static Stream<Arguments> providersAndOperations() {
         String streams = Libfabric.load().providers().contains("net") ? "net" : "tcp";
-        return Stream.of("shm", "tcp;ofi_rxm", streams, "sockets", "udp;ofi_rxd").flatMap(
-                provider -> Stream.of("write", "read", "inject").map(operation -> Arguments.of(provider, operation)));
+        return Stream.of("shm", "tcp;ofi_rxm", streams, "sockets", "udp;ofi_rxd").flatMap(provider -> Stream
+                .of("write", "read", "inject", "writedata").map(operation -> Arguments.of(provider, operation)));
     }
 
     @ParameterizedTest
@@ -46,11 +46,14 @@ class EmbeddedTest {
 
     static JsonObject requireEveryField(String line) {
         JsonObject row = JsonParser.parseString(line).getAsJsonObject();
-        assertThat(row.keySet()).containsExactlyInAnyOrder("operation", "mode", "provider", "libfabric", "fabric",
-                "domain", "endpointType", "threading", "progress", "window", "size", "operations", "nsPerOperation",
-                "p50Ns", "p99Ns", "p999Ns", "megabytesPerSecond", "megaoperationsPerSecond", "verified",
-                "verifiedOperations", "errors");
+        assertThat(row.keySet()).containsExactlyInAnyOrder("time", "host", "jdk", "minNs", "meanNs", "maxNs",
+                "stddevNs", "operation", "mode", "provider", "libfabric", "fabric", "domain", "endpointType",
+                "threading", "progress", "window", "size", "operations", "nsPerOperation", "p50Ns", "p99Ns", "p999Ns",
+                "megabytesPerSecond", "megaoperationsPerSecond", "verified", "verifiedOperations", "errors");
         assertThat(row.get("nsPerOperation").getAsDouble()).isPositive();
+        assertThat(row.get("minNs").getAsLong()).isNotNegative().isLessThanOrEqualTo(row.get("p50Ns").getAsLong());
+        assertThat(row.get("meanNs").getAsDouble()).isBetween(row.get("minNs").getAsDouble(),
+                row.get("maxNs").getAsDouble());
         assertThat(row.get("p50Ns").getAsLong()).isPositive().isLessThanOrEqualTo(row.get("p99Ns").getAsLong());
         assertThat(row.get("p99Ns").getAsLong()).isLessThanOrEqualTo(row.get("p999Ns").getAsLong());
         double megabytes = row.get("size").getAsLong() * 1000 / row.get("nsPerOperation").getAsDouble();

@@ -28,7 +28,8 @@ class TwoProcessesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject"})
+    @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject",
+            "shm,writedata", "tcp;ofi_rxm,writedata"})
     void everythingArrives(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
             Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
@@ -105,6 +106,19 @@ class TwoProcessesTest {
             assertThat(run.err()).startsWith("ofi4j: ").doesNotContain("\tat ");
             server.await();
             requireNothingLeft(server, client);
+        }
+    }
+
+    @Test
+    void withJsonAServersWordsAreOnStderr() {
+        try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", "0", "--json")) {
+            String port = server.awaitError("serving .* at \\S+:(\\d+): ");
+            Run.of("perf", "write", "-p", "shm", "127.0.0.1", "-P", port, "-S", "8", "-I", "10", "-w", "1").succeeded();
+            Run run = server.await();
+
+            assertThat(run.exitCode()).isZero();
+            assertThat(run.out()).isEmpty();
+            assertThat(run.err()).contains("served the client at 127.0.0.1:");
         }
     }
 

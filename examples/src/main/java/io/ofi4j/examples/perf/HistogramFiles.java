@@ -1,0 +1,26 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.examples.CommandFailure;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Also writes the latencies of each row to a file, in microseconds and HdrHistogram's text form. */
+record HistogramFiles(Report report, Path file, boolean severalSizes) implements Report {
+    private static final double NANOS_PER_MICRO = 1000;
+
+    @Override
+    public void header(Header header) { report.header(header); }
+
+    @Override
+    public void row(Row row) {
+        report.row(row);
+        Path path = severalSizes ? file.resolveSibling(file.getFileName() + "." + row.size()) : file;
+        try (PrintStream out = new PrintStream(Files.newOutputStream(path))) {
+            row.latencies().outputPercentileDistribution(out, NANOS_PER_MICRO);
+        } catch (IOException e) {
+            throw new CommandFailure("Cannot write the histogram to " + path + ": " + e.getMessage() + ".", e);
+        }
+    }
+}

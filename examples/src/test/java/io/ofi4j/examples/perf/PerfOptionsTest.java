@@ -1,0 +1,96 @@
+package io.ofi4j.examples.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Interrupt;
+import io.ofi4j.examples.Run;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PerfOptionsTest {
+    private static Run write(String... more) {
+        List<String> all = new java.util.ArrayList<>(List.of("perf", "write", "-w", "10", "-p", "shm"));
+        all.addAll(List.of(more));
+        return Run.of(all.toArray(String[]::new)).succeeded();
+    }
+
+    @Test
+    void csvHasTheNamesOfJsonAndALineForEachSize() {
+        List<String> lines = write("-S", "8,64", "-I", "100", "--csv").lines();
+        JsonObject json = JsonParser.parseString(write("-S", "8", "-I", "100", "--json").out()).getAsJsonObject();
+
+        assertThat(lines).hasSize(3);
+        assertThat(lines.getFirst().split(",")).containsExactlyElementsOf(json.keySet());
+        assertThat(lines.subList(1, 3)).allSatisfy(line -> assertThat(line.split(",")).hasSize(json.size()));
+    }
+
+    @Test
+    void histogramIsInHdrHistogramsTextForm(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("latencies");
+        write("-S", "8", "-I", "100", "--histogram", file.toString());
+        assertThat(Files.readString(file)).contains("Value     Percentile TotalCount", "Total count    =          100");
+
+        write("-S", "8,64", "-I", "100", "--histogram", file.toString());
+        assertThat(folder.resolve("latencies.8")).exists();
+        assertThat(folder.resolve("latencies.64")).exists();
+    }
+
+    @Test
+    void durationIsThatOfEachPass() {
+        long start = System.nanoTime();
+        JsonObject row = JsonParser.parseString(write("-S", "8", "-D", "1", "--json").out()).getAsJsonObject();
+
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(2_000_000_000L);
+        assertThat(row.get("operations").getAsLong() * row.get("nsPerOperation").getAsDouble()).isBetween(1e9, 6e9);
+    }
+
+    @Test
+    void theTableSaysWhichTimesAreOfWhichPass() {
+        assertThat(write("-S", "8", "-I", "100").out()).contains("of a pass without clock calls", "min us", "mean us",
+                "max us", "stddev us");
+    }
+
+    @Test
+    void interruptPrintsWhatWasMeasured() throws Exception {
+        try (Forked server = Forked.server("perf", "write", "-p", "shm");
+                Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S",
+                        "8,64", "-w", "0", "-I", "1000000000000")) {
+            client.awaitOutput("ns/op");
+            Thread.sleep(500);
+            new ProcessBuilder("kill", "-INT", Long.toString(client.process().pid())).start().waitFor();
+            Run run = client.await();
+
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
+            assertThat(run.err()).isEmpty();
+            String row = run.lines().getLast().strip();
+            assertThat(row.split(" +")).as(row).hasSize(12)
+                    .satisfies(fields -> assertThat(Double.parseDouble(fields[5])).as("p50").isPositive());
+            assertThat(server.await().exitCode()).as("the client has said good bye").isZero();
+        }
+    }
+
+    @Test
+    void aClientThatWaitsForItsServerSaysSo() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        try (Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", Integer.toString(port), "-S",
+                "8", "-I", "10", "-w", "1", "--timeout", "30")) {
+            client.awaitError("(waiting for the server at 127.0.0.1:" + port + ")");
+            try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", Integer.toString(port))) {
+                assertThat(client.await().exitCode()).isZero();
+                server.await().succeeded();
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.ofi4j.examples.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Run;
+import java.io.IOException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A server that SIGSTOP holds: the client ends within its time limit, wherever it was. */
+class StoppedServerTest {
+    private static final int CLIENTS = 4;
+    private static final int SECONDS = 30;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp", "tcp;ofi_rxm"})
+    void doesNotDefeatTheTimeLimit(String provider) throws Exception {
+        for (int client = 0; client < CLIENTS; client++) {
+            try (Forked server = Forked.server("perf", "write", "-p", provider, "-e", typeOf(provider))) {
+                stopWhileAClientWrites(server, provider, client);
+            }
+        }
+    }
+
+    /** tcp has no unconnected endpoints of its own before libfabric 2. */
+    private static String typeOf(String provider) {
+        return provider.equals("tcp") ? "msg" : "rdm";
+    }
+
+    private static void stopWhileAClientWrites(Forked server, String provider, int client) throws Exception {
+        try (Forked writing = Forked.start("perf", "write", "-p", provider, "-e", typeOf(provider), "127.0.0.1", "-P",
+                server.port(), "-S", "8", "-w", "0", "-I", "1000000000", "--timeout", "2")) {
+            writing.awaitOutput("ns/op");
+            Thread.sleep(100 + 13L * client); // at another place of the server's loop each time
+            signal(server, "STOP");
+            try {
+                Run run = writing.await(SECONDS);
+                run.failed(1, "Nothing moved for ");
+            } finally {
+                signal(server, "CONT");
+            }
+        }
+    }
+
+    private static void signal(Forked server, String signal) throws IOException, InterruptedException {
+        String process = Long.toString(server.process().pid());
+        assertThat(new ProcessBuilder("kill", "-" + signal, process).start().waitFor()).isZero();
+    }
+
+    /** Also where the JVM cannot come to a safepoint. */
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "critical"})
+    void aCallThatDoesNotReturnEndsTheCommand(String kind) {
+        try (Forked process = Forked.Launch.USUAL.main(NeverReturning.class).start(kind)) {
+            process.await(SECONDS).failed(1, "Nothing moved for 4 s", "does not return", "doctor --clean");
+        }
+    }
+}
