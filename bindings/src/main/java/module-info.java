@@ -7,6 +7,6 @@
  * <p>This file alone is written by hand; {@code scripts/generate-bindings} writes the rest.
  */
 module io.ofi4j.bindings {
-    exports io.ofi4j.bindings to io.ofi4j, io.ofi4j.jmh;
+    exports io.ofi4j.bindings to io.ofi4j;
     exports io.ofi4j.bindings.libc to io.ofi4j;
 }

@@ -23,6 +23,7 @@ public final class WriteToPeer {
      * @param arguments none
      */
     public static void main(String[] arguments) {
+        // @start region=write
         Libfabric libfabric = Libfabric.load();
         try (Fabric fabric = libfabric.openFabric(libfabric.info(FabricHints.rma().provider("shm")).getFirst());
                 Domain domain = fabric.openDomain();
@@ -40,5 +41,6 @@ public final class WriteToPeer {
             }, 1) > 0, Duration.ofSeconds(5));
             System.out.println("the peer's memory says: " + target.segment().getString(0));
         }
+        // @end
     }
 }

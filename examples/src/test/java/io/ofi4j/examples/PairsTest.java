@@ -1,0 +1,55 @@
+package io.ofi4j.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The programs of two processes, in two processes. */
+class PairsTest {
+    private static Forked.Launch program(Class<?> main) {
+        return new Forked.Launch(List.of(), Map.of(), List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"),
+                main);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void a_client_reads_and_writes_the_memory_of_an_unconnected_server(String provider) {
+        Forked.Launch program = program(UnconnectedPair.class);
+        try (Forked server = program.start(provider)) {
+            server.awaitOutput("\n");
+            String port = server.output().strip().replaceFirst(".* ", "");
+            try (Forked client = program.start(provider, "localhost", port)) {
+                assertThat(client.await().out())
+                        .isEqualTo("the server says: Hello from process " + server.process().pid() + "\n");
+            }
+            assertThat(server.await().out()).endsWith("the client wrote: thank you\n");
+        }
+    }
+
+    @Test
+    void a_client_writes_over_a_connection_and_the_server_learns_of_it() throws IOException {
+        String port = freePort();
+        Forked.Launch program = program(ConnectedPair.class);
+        try (Forked server = program.start("server", "tcp", "127.0.0.1", port)) {
+            server.awaitOutput("serving");
+            try (Forked client = program.start("client", "tcp", "127.0.0.1", port)) {
+                assertThat(client.await().out()).isEqualTo("the server has the message\n");
+                assertThat(server.await().out())
+                        .endsWith("message 7 of the client: Hello from process " + client.process().pid() + "\n");
+            }
+        }
+    }
+
+    private static String freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return Integer.toString(socket.getLocalPort());
+        }
+    }
+}
