@@ -120,7 +120,7 @@ public final class Domain implements AutoCloseable {
     /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
         long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
-        return quirks.has(Fact.CRITICAL_POLLS) && (messages == 0 || !quirks.has(Fact.LONG_MESSAGES_STOP_POLLS));
+        return quirks.has(Fact.CRITICAL_POLLS) && (messages == 0 || !quirks.has(Fact.LONG_MESSAGES_STOP_CALLS));
     }
 
     boolean isClosed() { return closed; }

@@ -368,7 +368,7 @@ public final class Endpoint implements AutoCloseable {
 
     /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
-        bindings.betweenPosts(() -> receives = false);
+        bindings.betweenPosts(() -> bindings.isLost = true);
         CloseDrain.await(this);
         Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }

@@ -18,6 +18,9 @@ import java.util.stream.Stream;
 final class EndpointBindings {
     final BoundCounters counters = new BoundCounters();
 
+    /** Whether the native endpoint was closed with its connection; written inside the guards of both queues. */
+    boolean isLost;
+
     private final Endpoint endpoint;
     private final ConnectionRequest request;
     /** A connected endpoint has a private vector without a native one, so that its peer belongs to it alone. */

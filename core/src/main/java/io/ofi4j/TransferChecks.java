@@ -58,7 +58,8 @@ final class TransferChecks {
     /** As {@link #require}, of a receive; called inside the guard of receives. */
     void requireReceive(MemoryRegion local, long offset, long length) {
         requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || endpoint.bindings.isLost
+                || !local.isMemoryAlive()) {
             requireReceiving();
             requireDomain(local);
             if ((local.accessBits & RECEIVE) == 0) { throw lacking(local, RECEIVE); }

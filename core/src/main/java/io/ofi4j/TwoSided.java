@@ -7,6 +7,7 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
@@ -36,6 +37,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private final boolean losesData;
     private final boolean injectsHang;
     private final boolean directed;
+    private final boolean fullIsNoMemory;
 
     TwoSided(Endpoint endpoint, long directedBits) {
         this.endpoint = endpoint;
@@ -51,7 +53,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.defaultFlags = endpoint.info().transmit().operationFlags();
         this.sendNumber = sends.numberFor(defaultFlags);
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
-        this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS);
+        this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS) && !endpoint.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
+        this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
         this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
         this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
@@ -88,7 +91,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
     }
 
     boolean endReceive(long context, long status, String operation) {
-        return status == 0 || receives.refused(context, status, operation);
+        return status == 0 || receives.refused(context,
+                fullIsNoMemory && status == -Errno.ENOMEM ? -Errno.EAGAIN : status, operation);
     }
 
     void retrySend(String operation, BooleanSupplier attempt) { PostRetry.until(endpoint, operation, attempt); }

@@ -195,6 +195,22 @@ class MessagesTest {
 
     @ParameterizedTest
     @MethodSource(EVERY)
+    void aReceiveTooManyFindsNoRoom(String provider) {
+        try (Mailbox box = open(provider)) {
+            Messages receiver = box.pair.farEndpoint.messages();
+            int posted = 0;
+            while (posted <= box.pair.farQueue.size() && receiver.tryReceive(box.far, 0, 8, posted)) {
+                posted++;
+            }
+            assertThat(posted).isPositive().isLessThanOrEqualTo(box.pair.farQueue.size());
+            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, SENT);
+            box.await(1, 1);
+            assertThat(receiver.tryReceive(box.far, 0, 8, posted)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
     void aRegionIsNotFreedUnderAPostedReceive(String provider) {
         try (Mailbox box = open(provider)) {
             MemoryRegion other = box.pair.domain.allocate(64, Access.RECEIVE);

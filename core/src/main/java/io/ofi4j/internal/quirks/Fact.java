@@ -38,8 +38,10 @@ public enum Fact {
     ATOMIC_INJECTS_ARE_SILENT,
     /** The source address of a completion is right for messages only. */
     SOURCES_OF_MESSAGES_ONLY,
-    /** A poll may never return once a message is longer than its receive. */
-    LONG_MESSAGES_STOP_POLLS,
+    /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
+    LONG_MESSAGES_STOP_CALLS,
+    /** Where there is no room for another receive, posting it fails with ENOMEM. */
+    FULL_RECEIVES_LACK_MEMORY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED,
     /** Some messages with completion data come without it. */

@@ -34,12 +34,12 @@ public final class ShmQuirks {
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
                 new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
-                        "A poll that meets a message longer than its receive may never return.", "LongMessageTest",
-                        Fact.LONG_MESSAGES_STOP_POLLS),
+                        "A poll or a receive that meets a message longer than its buffer may never return.",
+                        "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
                 new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
-                        "A message that came before its receive is matched without the mask, and a look for one posts a"
-                                + " receive that takes it.",
-                        "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES),
+                        "A message that came before its receive is matched without the mask, a look for one posts a receive"
+                                + " that takes it, and one receive too many is ENOMEM.",
+                        "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "AtomicMessageTest", Fact.ATOMICS_CARRY_NO_DATA),
