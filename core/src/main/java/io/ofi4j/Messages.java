@@ -220,6 +220,7 @@ public final class Messages extends TwoSided {
      * message has come for it: then it completes with the message.
      *
      * @throws IllegalArgumentException if no receive with this token is posted
+     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
      */
     public void cancel(long token) { cancelReceive(token); }
 

@@ -307,6 +307,7 @@ public final class Tagged extends TwoSided {
      * message has come for it: then it completes with the message.
      *
      * @throws IllegalArgumentException if no receive with this token is posted
+     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
      */
     public void cancel(long token) { cancelReceive(token); }
 

@@ -118,7 +118,12 @@ abstract sealed class TwoSided permits Messages, Tagged {
                         + ": it may have completed, and wait for a poll");
             }
             for (long context : found) {
-                Status.check((int) EndpointOps.fi_cancel(endpoint.handle, context), "fi_cancel", checks.provider);
+                int status = (int) EndpointOps.fi_cancel(endpoint.handle, context);
+                if (status == -Errno.ENOSYS) {
+                    throw new UnsupportedOperationException("fi_cancel is not offered by the provider "
+                            + checks.provider + " here: close the endpoint, which ends its receives");
+                }
+                Status.check(status, "fi_cancel", checks.provider);
             }
         } finally {
             ThreadGuard.exit(receiveGuard, entered);

@@ -165,6 +165,11 @@ class MessagesTest {
         try (Mailbox box = open(provider)) {
             Messages receiver = box.pair.farEndpoint.messages();
             receiver.receive(box.far, 0, 8, RECEIVED);
+            if (provider.equals("MSG verbs")) {
+                assertThatThrownBy(() -> receiver.cancel(RECEIVED)).isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("fi_cancel");
+                return;
+            }
             receiver.cancel(RECEIVED);
             box.await(0, 1);
 
