@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -24,6 +25,26 @@ class WaitObjectTest {
     static Stream<Arguments> providersAndDirections() {
         return TestProviders.rma()
                 .flatMap(provider -> Stream.of(Direction.values()).map(direction -> Arguments.of(provider, direction)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void anInfoSaysWhichWaitObjectsItsQueuesHave(String provider) {
+        FabricInfo info = TestProviders.info(TestProviders.hints(provider));
+        try (Fabric fabric = Libfabric.load().openFabric(info); Domain domain = fabric.openDomain()) {
+            for (WaitObject object : WaitObject.values()) {
+                assertThat(info.supports(object)).as("%s over %s", object, provider).isEqualTo(opens(domain, object));
+            }
+        }
+    }
+
+    private static boolean opens(Domain domain, WaitObject object) {
+        try {
+            domain.openCompletionQueue(CompletionQueueAttributes.defaults().waitObject(object)).close();
+            return true;
+        } catch (UnsupportedOperationException | FabricException e) {
+            return false;
+        }
     }
 
     /** In a JVM of its own, which ofi_rxm would end: it leaves what the endpoint waited for in the wait object. */

@@ -42,6 +42,14 @@ public sealed interface FabricInfo permits FoundInfo {
      */
     FabricInfo withDestination(EndpointAddress address);
 
+    /**
+     * {@return whether a completion queue can have this wait object} The provider does not say so: a fabric, a domain and a queue are
+     * opened for a moment. Ask once, and not on the data path.
+     *
+     * @throws io.ofi4j.FabricException if the provider cannot open the domain
+     */
+    boolean supports(WaitObject object);
+
     /** {@return the name of the wire protocol, such as {@code RXM}} */
     String protocolName();
 

@@ -30,10 +30,15 @@ public enum WaitObject {
      * @throws UnsupportedOperationException if it does not
      */
     WaitObject requireOffered() {
-        if (this == SET || this == MUTEX_COND || this == POLLFD) {
+        if (!isOffered()) {
             throw new UnsupportedOperationException(
                     "wait object " + this + " is not offered by ofi4j: use NONE, UNSPECIFIED, FD or YIELD");
         }
         return this;
+    }
+
+    /** {@return whether ofi4j opens queues with it, where a provider has it} */
+    public boolean isOffered() {
+        return this != SET && this != MUTEX_COND && this != POLLFD;
     }
 }

@@ -10,6 +10,7 @@ import io.ofi4j.info.ReceiveAttributes;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.Version;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirks;
@@ -109,6 +110,11 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
     public FabricInfo withDestination(EndpointAddress address) {
         AddressFormats.require(this, address);
         return with(handle.withDestination(address.toBytes()));
+    }
+
+    @Override
+    public boolean supports(WaitObject object) {
+        return WaitObjectTrial.succeeds(this, Objects.requireNonNull(object, "object"));
     }
 
     private Optional<EndpointAddress> address(byte[] bytes) {

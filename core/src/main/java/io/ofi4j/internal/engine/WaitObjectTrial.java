@@ -1,0 +1,51 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricCalls;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
+
+/** Finds out whether a provider has a wait object: it does not say so, and a queue must be opened. */
+final class WaitObjectTrial {
+    private WaitObjectTrial() {}
+
+    static boolean succeeds(FoundInfo info, WaitObject object) {
+        Quirks quirks = info.chosenQuirks();
+        boolean isRefused = object != WaitObject.NONE && quirks.has(Fact.QUEUES_ARE_DOMAINS);
+        if (isRefused || !object.isOffered()) { return false; }
+        quirks.beforeDomain(info.identity());
+        Handle fabric = opened(FabricCalls.fi_fabric(info.handle(), info.provider()), "fi_fabric", info);
+        try {
+            Handle domain = opened(FabricOps.fi_domain(fabric, info.handle()), "fi_domain", info);
+            try {
+                return isOffered(domain, object);
+            } finally {
+                FidOps.fi_close(domain);
+            }
+        } finally {
+            FidOps.fi_close(fabric);
+        }
+    }
+
+    private static Handle opened(Opened out, String call, FoundInfo info) {
+        Status.check(out.status(), call, info.provider());
+        return out.handle();
+    }
+
+    private static boolean isOffered(Handle domain, WaitObject object) {
+        Opened queue = DomainOps.fi_cq_open(domain, 1, CompletionFormat.DATA.value(), object.value(), -1);
+        if (queue.status() != 0) { return false; }
+        boolean isThere = object != WaitObject.FD
+                || FidOps.fi_control(queue.handle(), FabricConstants.FI_GETWAIT).status() == 0;
+        FidOps.fi_close(queue.handle());
+        return isThere;
+    }
+}
