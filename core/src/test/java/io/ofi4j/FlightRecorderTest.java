@@ -232,7 +232,7 @@ class FlightRecorderTest {
             assertThat(event.getDuration()).isBetween(timeout.minusMillis(1), took[1]);
         });
         assertThat(seen.of("FabricException")).anyMatch(event -> event.getString("operation").equals("fi_write")
-                && event.getString("message").contains("has no room"));
+                && event.getString("message").contains("as it has room for, 1"));
     }
 
     @Test
