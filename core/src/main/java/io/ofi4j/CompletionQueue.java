@@ -162,7 +162,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /**
      * As {@link #poll}, but waits for completions; fi_cq_sread. It blocks on the wait descriptor, while other threads can poll
      * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
-     * {@link WaitObject#UNSPECIFIED}) polls and yields. A virtual thread always polls, and releases its carrier in between.
+     * {@link WaitObject#UNSPECIFIED}) polls, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always polls, and
+     * releases its carrier in between.
      *
      * @param deadline the longest time to wait
      * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
@@ -198,16 +199,23 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
      * Makes progress without returning completions, which are kept for the next {@link #poll}. Does nothing while as many
      * completions are kept as operations can be in flight.
      */
-    public void progress() { if (!progressIfOpen()) { throw new IllegalStateException(this + " is closed"); } }
+    public void progress() { progress(true); }
 
-    /** Makes progress unless this queue is closed; returns whether it is open. */
+    /** Makes progress unless this queue is closed; returns whether it found a completion. */
     boolean progressIfOpen() {
+        return progress(false);
+    }
+
+    private boolean progress(boolean mustBeOpen) {
+        boolean found = false;
         try (var _ = guard.enter()) {
+            if (mustBeOpen) { completions.requireOpen(); }
             if (completions.isClosed()) { return false; }
-            if (completions.kept() < contexts.capacity() && completions.readAside()) { blocking.wake(); }
+            found = completions.kept() < contexts.capacity() && completions.readAside();
+            if (found) { blocking.wake(); }
         }
         completions.finishIdleRegions();
-        return true;
+        return found;
     }
 
     /**

@@ -182,8 +182,8 @@ public final class Counter implements AutoCloseable {
 
     /**
      * Waits until the count reaches a threshold; fi_cntr_wait. It blocks if the counter has a wait object for that and the
-     * provider respects the deadline; otherwise it reads and yields. A virtual thread always yields, and releases its carrier
-     * in between.
+     * provider respects the deadline; otherwise it reads, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always
+     * reads, and releases its carrier in between.
      *
      * @param threshold the count to wait for
      * @param deadline the longest time to wait

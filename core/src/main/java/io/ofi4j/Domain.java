@@ -27,6 +27,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, address vectors and
@@ -300,16 +301,23 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Starts a thread that makes progress on all queues of this domain, including those opened later, so that peers are served
-     * while the application does not poll.
+     * As {@link #startProgress(Waiting)}, with the same pause after each round.
      *
      * @param pause the sleep between two rounds; zero is fastest, and occupies a processor
      * @throws IllegalArgumentException if the pause is negative or above a second
+     */
+    public ProgressThread startProgress(Duration pause) { return startProgress(ProgressThread.every(pause)); }
+
+    /**
+     * Starts a thread that makes progress on all queues of this domain, including those opened later, so that peers are served
+     * while the application does not poll.
+     *
+     * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a completion
      * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
      */
-    public synchronized ProgressThread startProgress(Duration pause) {
+    public synchronized ProgressThread startProgress(Waiting pauses) {
         requireOpen();
-        return adopt(queues.startProgress(pause));
+        return adopt(queues.startProgress(Objects.requireNonNull(pauses, "pauses")));
     }
 
     /** The number of a new endpoint or region; never 0, which marks a free slot. */

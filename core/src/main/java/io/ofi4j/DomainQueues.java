@@ -70,14 +70,14 @@ final class DomainQueues {
         if (child == progressThread) { progressThread = null; }
     }
 
-    synchronized ProgressThread startProgress(Duration pause) {
+    synchronized ProgressThread startProgress(Waiting pauses) {
         ThreadingModel threading = info.domain().threading();
         if (threading != ThreadingModel.SAFE) {
             throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, but " + domain + " has "
                     + threading + ": request SAFE, or poll");
         }
         if (progressThread != null) { throw new IllegalStateException(domain + " already has " + progressThread); }
-        progressThread = new ProgressThread(domain, pause, this::progress);
+        progressThread = new ProgressThread(domain, pauses, this::progress);
         return progressThread;
     }
 
@@ -87,12 +87,14 @@ final class DomainQueues {
 
     /**
      * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room
-     * may depend on the other end's progress.
+     * may depend on the other end's progress. Returns whether a completion was found.
      */
-    void progress() {
+    boolean progress() {
+        boolean found = false;
         for (CompletionQueue queue : queues) {
-            if (queue.guard.admits(Thread.currentThread())) { queue.progressIfOpen(); }
+            found |= queue.guard.admits(Thread.currentThread()) && queue.progressIfOpen();
         }
+        return found;
     }
 
     /** Waits for posts in progress; later posts see what the caller changed before. */

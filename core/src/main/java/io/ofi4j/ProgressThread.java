@@ -3,15 +3,17 @@ package io.ofi4j;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * A thread that makes progress on a domain's queues, for targets of reads and writes whose application is busy elsewhere. Started
  * by {@link Domain#startProgress()}. It keeps the completions that it reads for the next {@link CompletionQueue#poll}. A queue
  * makes no more progress until it is polled once it has kept as many as operations can be in flight on it.
  *
- * <p>The thread polls at fixed intervals, because peers' operations on local memory give no signal. Each step of a transfer here
- * may delay a peer by one pause. With the default pause an idle thread uses about a tenth of a processor; with
- * {@link Duration#ZERO} it never rests.
+ * <p>The thread polls, because peers' operations on local memory give no signal. Each step of a transfer here may delay a peer by
+ * one pause. With the default pause an idle thread uses about a tenth of a processor; with {@link Duration#ZERO} it never rests.
+ * {@link Waiting#BACKOFF} suits a server that is often idle: it spins while completions come, and uses about a hundredth of a
+ * processor when none do.
  *
  * <p>An interrupt does not end it: {@link #close} does. It is a daemon platform thread, since a virtual thread in native code
  * pins its carrier. Calls that post, poll and make progress take microseconds, and suit virtual threads. Calls that open, close,
@@ -28,43 +30,41 @@ public final class ProgressThread implements AutoCloseable {
     private static final int CALLS_PER_ROUND = 4;
 
     private final Domain domain;
-    private final long pauseNanos;
-    private final Runnable progress;
+    private final Waiting pauses;
+    private final BooleanSupplier progress;
     private final Thread thread;
     private volatile boolean stopping;
     private volatile Throwable failure;
     private boolean closed;
 
-    ProgressThread(Domain domain, Duration pause, Runnable progress) {
-        if (pause.isNegative() || pause.compareTo(LONGEST_PAUSE) > 0) {
-            throw new IllegalArgumentException("a pause lasts from 0 to 1 second, not " + pause);
-        }
+    ProgressThread(Domain domain, Waiting pauses, BooleanSupplier progress) {
         this.domain = domain;
-        this.pauseNanos = pause.toNanos();
+        this.pauses = pauses;
         this.progress = progress;
         this.thread = Thread.ofPlatform().daemon().name("ofi4j-progress").start(this::run);
     }
 
+    /** Pauses of the same length. */
+    static Waiting every(Duration pause) {
+        if (pause.isNegative() || pause.compareTo(LONGEST_PAUSE) > 0) {
+            throw new IllegalArgumentException("a pause lasts from 0 to 1 second, not " + pause);
+        }
+        long nanos = pause.toNanos();
+        return nanos == 0 ? _ -> Thread.yield() : _ -> LockSupport.parkNanos(nanos);
+    }
+
     private void run() {
         try {
-            while (!stopping) {
+            for (int turn = 0; !stopping; turn = turn + 1 & Integer.MAX_VALUE) {
                 for (int call = 0; call < CALLS_PER_ROUND; call++) {
-                    progress.run();
+                    if (progress.getAsBoolean()) { turn = 0; }
                 }
-                rest();
+                pauses.pause(turn);
+                Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
             }
         } catch (Throwable t) {
             failure = t;
         }
-    }
-
-    private void rest() {
-        if (pauseNanos == 0) {
-            Thread.yield();
-        } else {
-            LockSupport.parkNanos(pauseNanos);
-        }
-        Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
     }
 
     /** {@return whether it makes progress: it was neither closed nor ended by a {@link #failure}} */

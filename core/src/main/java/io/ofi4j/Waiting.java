@@ -4,6 +4,7 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.engine.StandardWaiting;
 import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.Arrays;
@@ -17,30 +18,56 @@ import java.util.function.BooleanSupplier;
  * <pre>{@code
  * Waiting.SPIN.until(() -> queue.poll(handler, 16) > 0, Duration.ofSeconds(5));
  * }</pre>
+ *
+ * <p>The constants suit most programs; a lambda makes another: {@code Waiting patient = turn -> LockSupport.parkNanos(50_000);}
+ * The constants have no state, so that any number of threads may use them.
  */
-public enum Waiting {
+@FunctionalInterface
+public interface Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
-    SPIN,
+    Waiting SPIN = StandardWaiting.SPIN;
     /** Polls many times at once, then yields the processor between polls. */
-    YIELD;
-
-    private static final int SPINS = 1000;
-    /** Reading the clock costs more than a poll. */
-    private static final int TURNS_PER_CLOCK = 64;
-    private static final int SLICE_MILLIS = 100;
-    private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final long VIRTUAL_PARK_NANOS = 200_000;
+    Waiting YIELD = StandardWaiting.YIELD;
+    /**
+     * Spins 1,000 times, yields 1,000 times, and then sleeps, first 10 microseconds, then twice as long each time, up to 500: a
+     * wait that lasts uses about a hundredth of a processor, and notices its end within a millisecond.
+     */
+    Waiting BACKOFF = StandardWaiting.BACKOFF;
 
     /**
-     * As {@link #tryUntil}, but throws if the condition does not become true in time.
+     * Passes the time between two polls.
      *
-     * @throws FabricTimeoutException if the deadline passes
+     * @param turn how many polls in a row have found nothing, less one: 0 after the first
      */
-    public void until(BooleanSupplier condition, Duration deadline) {
-        if (!tryUntil(condition, deadline)) {
-            throw new FabricTimeoutException("the condition that was waited for", deadline,
-                    "Is the peer running, and does it make progress by polling its queue?");
-        }
+    void pause(int turn);
+
+    /**
+     * {@return a wait that spins, yields and sleeps, as {@link #BACKOFF} does, with these limits}
+     *
+     * @param spins how many pauses do nothing but tell the processor that this thread spins
+     * @param yields how many pauses after them yield the processor
+     * @param shortest the first sleep; each of those after it is twice as long
+     * @param longest the longest sleep
+     * @throws IllegalArgumentException if a number is negative, or not {@code 0 < shortest <= longest}
+     */
+    static Waiting backoff(int spins, int yields, Duration shortest, Duration longest) {
+        return StandardWaiting.backoff(spins, yields, shortest, longest);
+    }
+
+    /**
+     * {@return a wait that spins 1,000 times and then blocks as {@link #block} does, 10 milliseconds at a time}
+     *
+     * @param objects what may bring the end of the wait, with wait descriptors
+     */
+    static Waiting blocking(Waitable... objects) {
+        Waitable[] all = objects.clone();
+        return turn -> {
+            if (turn < StandardWaiting.SPINS) {
+                Thread.onSpinWait();
+            } else {
+                block(StandardWaiting.SLICE, all);
+            }
+        };
     }
 
     /**
@@ -52,7 +79,7 @@ public enum Waiting {
      * @return false if nothing came in time
      * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
      */
-    public static boolean block(Duration deadline, Waitable... objects) {
+    static boolean block(Duration deadline, Waitable... objects) {
         Waitable[] all = objects.clone();
         int[] descriptors = Arrays.stream(all).mapToInt(Waitable::waitDescriptor).toArray();
         long start = System.nanoTime();
@@ -62,13 +89,22 @@ public enum Waiting {
             if (left <= 0) { return false; }
             Interrupts.check("poll");
             if (Thread.currentThread().isVirtual()) { // a system call would hold its carrier
-                LockSupport.parkNanos(Math.min(left, VIRTUAL_PARK_NANOS));
-            } else if (Descriptors.poll((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), SLICE_MILLIS),
-                    descriptors) > 0) {
-                return true;
-            }
+                LockSupport.parkNanos(Math.min(left, StandardWaiting.VIRTUAL_PARK_NANOS));
+            } else if (Descriptors.poll(StandardWaiting.millisOf(left), descriptors) > 0) { return true; }
         }
         return true;
+    }
+
+    /**
+     * As {@link #tryUntil}, but throws if the condition does not become true in time.
+     *
+     * @throws FabricTimeoutException if the deadline passes
+     */
+    default void until(BooleanSupplier condition, Duration deadline) {
+        if (!tryUntil(condition, deadline)) {
+            throw new FabricTimeoutException("the condition that was waited for", deadline,
+                    "Is the peer running, and does it make progress by polling its queue?");
+        }
     }
 
     /**
@@ -77,31 +113,22 @@ public enum Waiting {
      * @param condition what is polled
      * @param deadline the longest wait
      */
-    public boolean tryUntil(BooleanSupplier condition, Duration deadline) {
+    default boolean tryUntil(BooleanSupplier condition, Duration deadline) {
         Objects.requireNonNull(condition);
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
         Object recording = null; // short waits, which are on the data path, are not recorded
-        for (int asked = 0;; asked++) {
-            if (condition.getAsBoolean()) { return ended(recording, asked, true); }
-            if (asked % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1) {
-                if (System.nanoTime() - start >= limit) { return ended(recording, asked, false); }
+        boolean found;
+        int turn = 0;
+        while (!(found = condition.getAsBoolean())) {
+            if (StandardWaiting.isClockDue(this, turn)) {
+                if (System.nanoTime() - start >= limit) { break; }
                 recording = recording == null ? RECORDER.waiting() : recording;
             }
-            pause(asked);
+            pause(turn);
+            turn = turn + 1 & Integer.MAX_VALUE;
         }
-    }
-
-    void pause(int asked) {
-        if (this == SPIN || asked < SPINS) {
-            Thread.onSpinWait();
-        } else {
-            Thread.yield();
-        }
-    }
-
-    private boolean ended(Object recording, int asked, boolean found) {
-        if (asked >= TURNS_PER_CLOCK) { RECORDER.waited(recording, "Waiting." + this, found); }
+        if (recording != null) { RECORDER.waited(recording, StandardWaiting.name(this), found); }
         return found;
     }
 }

@@ -198,7 +198,7 @@ class ProgressThreadTest {
     void aFailureIsKeptAndThrownOnce() {
         try (Pair pair = new Pair("shm")) {
             IllegalStateException bad = new IllegalStateException("no more");
-            ProgressThread progress = new ProgressThread(pair.domain, Duration.ZERO, () -> {
+            ProgressThread progress = new ProgressThread(pair.domain, Waiting.YIELD, () -> {
                 throw bad;
             });
             Waiting.YIELD.until(() -> !progress.isRunning(), Pair.DEADLINE);

@@ -3,6 +3,7 @@ package io.ofi4j.internal.engine;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.Waiting;
 import io.ofi4j.internal.os.Descriptors;
 import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
@@ -19,11 +20,9 @@ public final class BlockingWait {
     private static final int SLICE_MILLIS = 10;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final Duration LIMIT = Duration.ofSeconds(30);
-    private static final int SPINS = 1000;
     private static final int VIRTUAL_YIELDS = 100;
-    private static final long VIRTUAL_PARK_NANOS = 200_000;
 
-    /** Null where threads spin instead. */
+    /** Null where threads poll instead, and sleep in between. */
     private final WaitDescriptor descriptor;
     private final String operation;
     /** Threads inside a system call; the descriptor stays open until they have left. */
@@ -47,7 +46,7 @@ public final class BlockingWait {
     }
 
     /**
-     * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where threads spin.
+     * As the other, with a call that blocks for so many milliseconds at most, instead of the descriptor; null where threads poll.
      */
     public boolean until(BooleanSupplier found, BooleanSupplier mayBlock, IntConsumer call, Duration deadline) {
         long start = System.nanoTime();
@@ -76,7 +75,7 @@ public final class BlockingWait {
             if (turn < VIRTUAL_YIELDS) {
                 Thread.yield();
             } else {
-                LockSupport.parkNanos(this, Math.min(left, VIRTUAL_PARK_NANOS));
+                LockSupport.parkNanos(this, Math.min(left, StandardWaiting.VIRTUAL_PARK_NANOS));
             }
         } else if (call != null && mayBlock.getAsBoolean()) {
             try {
@@ -84,10 +83,8 @@ public final class BlockingWait {
             } finally {
                 inside.decrementAndGet();
             }
-        } else if (turn < SPINS) {
-            Thread.onSpinWait();
         } else {
-            Thread.yield();
+            Waiting.BACKOFF.pause(turn);
         }
     }
 

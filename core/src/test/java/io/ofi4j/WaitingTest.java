@@ -1,0 +1,97 @@
+package io.ofi4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How threads pass the time between polls. */
+class WaitingTest {
+    private static final Duration LONG = Duration.ofMillis(600);
+    private static final Duration MILLI = Duration.ofMillis(1);
+
+    @Test
+    void aCallersOwnWaitIsToldHowOftenNothingWasFound() {
+        List<Integer> turns = new ArrayList<>();
+        Waiting own = turns::add;
+        own.until(() -> turns.size() == 3, Pair.DEADLINE);
+        assertThat(turns).containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void aWaitThatSleepsKeepsItsDeadline() {
+        long start = System.nanoTime();
+        Waiting sleeping = Waiting.backoff(0, 0, Duration.ofMillis(5), Duration.ofMillis(20));
+        assertThat(sleeping.tryUntil(() -> false, Duration.ofMillis(50))).isFalse();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(50), Duration.ofSeconds(2));
+    }
+
+    @Test
+    void aBackoffUsesLittleOfTheProcessor() {
+        assertThat(processorTime(() -> Waiting.BACKOFF.tryUntil(() -> false, LONG))).isLessThan(LONG.dividedBy(4));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void aQuietQueueWithoutDescriptorUsesLittleOfTheProcessor(String provider) {
+        try (Pair pair = new Pair(provider)) {
+            assertThat(processorTime(() -> pair.queue.await((t, f, l, d) -> {}, 1, LONG)))
+                    .isLessThan(LONG.dividedBy(4));
+        }
+    }
+
+    @Test
+    void aWaitBlocksOnADescriptor() {
+        CompletionQueueAttributes blocking = CompletionQueueAttributes.defaults().waitObject(WaitObject.FD);
+        try (Pair pair = new Pair(TestProviders.hints("sockets"), blocking);
+                MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            Waiting waiting = Waiting.blocking(pair.queue);
+            assertThat(processorTime(() -> waiting.tryUntil(() -> false, LONG))).isLessThan(LONG.dividedBy(4));
+            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 7);
+            List<Long> tokens = new ArrayList<>();
+            waiting.until(() -> pair.queue.poll((token, flags, length, data) -> tokens.add(token), 1) > 0,
+                    Pair.DEADLINE);
+            assertThat(tokens).containsExactly(7L);
+        }
+    }
+
+    @Test
+    void limitsThatMakeNoBackoffAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> Waiting.backoff(-1, 0, MILLI, MILLI));
+        assertThatIllegalArgumentException().isThrownBy(() -> Waiting.backoff(0, -1, MILLI, MILLI));
+        assertThatIllegalArgumentException().isThrownBy(() -> Waiting.backoff(0, 0, Duration.ZERO, MILLI));
+        assertThatIllegalArgumentException().isThrownBy(() -> Waiting.backoff(0, 0, MILLI, MILLI.dividedBy(2)))
+                .withMessageContaining("0 < shortest <= longest");
+    }
+
+    /** What this thread uses of a processor meanwhile, in steps of 10 ms. */
+    private static Duration processorTime(Runnable action) {
+        long before = ticks();
+        action.run();
+        return Duration.ofMillis(10 * (ticks() - before));
+    }
+
+    private static long ticks() {
+        try {
+            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
