@@ -11,6 +11,9 @@ final class PostRetry {
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
     private static final int TURNS_PER_CLOCK = 64;
+    /** Yields soon: who makes room may need this processor. */
+    private static final Waiting WAITING = Waiting.backoff(16, Integer.MAX_VALUE, Duration.ofNanos(1),
+            Duration.ofNanos(1));
 
     private PostRetry() {}
 
@@ -32,7 +35,7 @@ final class PostRetry {
                 RECORDER.posted(recording, provider, operation, turns, false);
                 throw new FabricTimeoutException(operation, timeout, whyNot(queue, provider));
             }
-            Waiting.YIELD.pause(turns);
+            WAITING.pause(turns);
         }
         RECORDER.posted(recording, provider, operation, turns, true);
     }

@@ -25,14 +25,15 @@ import java.util.function.BooleanSupplier;
 @FunctionalInterface
 public interface Waiting {
     /** Polls again at once: the shortest delay, for a thread with its own processor. */
-    Waiting SPIN = StandardWaiting.SPIN;
+    Waiting SPIN = new StandardWaiting("Waiting.SPIN", Integer.MAX_VALUE, 0, 0, 0);
     /** Polls many times at once, then yields the processor between polls. */
-    Waiting YIELD = StandardWaiting.YIELD;
+    Waiting YIELD = new StandardWaiting("Waiting.YIELD", StandardWaiting.SPINS, Integer.MAX_VALUE, 0, 0);
     /**
      * Spins 1,000 times, yields 1,000 times, and then sleeps, first 10 microseconds, then twice as long each time, up to 500: a
      * wait that lasts uses about a hundredth of a processor, and notices its end within a millisecond.
      */
-    Waiting BACKOFF = StandardWaiting.BACKOFF;
+    Waiting BACKOFF = new StandardWaiting("Waiting.BACKOFF", StandardWaiting.SPINS, StandardWaiting.SPINS, 10_000,
+            500_000);
 
     /**
      * Passes the time between two polls.

@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits that spin, then yield, then sleep.
+ * Waits that spin, then yield, then sleep. Only {@link Waiting} makes them: its constants need this class, and this class needs
+ * that interface, so that threads that began with different ones would wait for each other.
  *
  * @param text what recordings call it
  * @param spins how many pauses only tell the processor that a thread spins
@@ -19,10 +20,6 @@ public record StandardWaiting(String text, int spins, int yields, long shortestN
     public static final int SPINS = 1000;
     public static final Duration SLICE = Duration.ofMillis(10);
     public static final long VIRTUAL_PARK_NANOS = 200_000;
-
-    public static final StandardWaiting SPIN = new StandardWaiting("Waiting.SPIN", Integer.MAX_VALUE, 0, 0, 0);
-    public static final StandardWaiting YIELD = new StandardWaiting("Waiting.YIELD", SPINS, Integer.MAX_VALUE, 0, 0);
-    public static final StandardWaiting BACKOFF = new StandardWaiting("Waiting.BACKOFF", SPINS, SPINS, 10_000, 500_000);
 
     private static final int SLICE_MILLIS = 100;
     private static final long NANOS_PER_MILLI = 1_000_000;
