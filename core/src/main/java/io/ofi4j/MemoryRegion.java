@@ -11,8 +11,13 @@ import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -57,6 +62,8 @@ public final class MemoryRegion implements AutoCloseable {
     private final MemorySegment.Scope scope;
     private final Arena arena;
     /** The region of several segments that this is a part of, or this. */
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
     private final MemoryRegion whole;
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */
@@ -134,6 +141,62 @@ public final class MemoryRegion implements AutoCloseable {
     public long length() {
         return memory == null ? segments().stream().mapToLong(MemorySegment::byteSize).sum() : length;
     }
+
+    /**
+     * Some bytes of a region, for operations that take them as one argument. It allocates: make it once, and use it often.
+     *
+     * @param region the region
+     * @param offset the start, in bytes
+     * @param length the number of bytes
+     */
+    public record Slice(MemoryRegion region, long offset, long length) {
+        /** @throws IndexOutOfBoundsException if the bytes are not all inside the region */
+        public Slice {
+            Objects.checkFromIndexSize(offset, length, region.length());
+        }
+
+        /** {@return the memory of these bytes} As {@link MemoryRegion#segment}. */
+        public MemorySegment segment() {
+            return region.segment().asSlice(offset, length);
+        }
+    }
+
+    /**
+     * {@return these bytes of this region}
+     *
+     * @throws IndexOutOfBoundsException if they are not all inside
+     */
+    public Slice slice(long offset, long length) { return new Slice(this, offset, length); }
+
+    /**
+     * {@return the memory as a buffer of the machine's byte order} As {@link #segment}.
+     *
+     * @throws IllegalStateException also if the region has more bytes than a buffer can have, 2^31 - 1
+     */
+    public ByteBuffer asByteBuffer() {
+        if (length() > Integer.MAX_VALUE) {
+            throw new IllegalStateException(
+                    this + " has more bytes than a ByteBuffer holds: use segment(), or slice it");
+        }
+        return segment().asByteBuffer().order(ByteOrder.nativeOrder());
+    }
+
+    /**
+     * {@return the number at an offset, in the machine's byte order; what was written before it, as by
+     * {@link #setLongRelease}, is seen after this} For flags that a peer or another thread sets.
+     *
+     * @param offset in bytes, a multiple of 8
+     * @throws IllegalArgumentException if it is not, and IndexOutOfBoundsException if the number is not all inside
+     */
+    public long getLongAcquire(long offset) { return (long) LONG.getAcquire(segment(), offset); }
+
+    /**
+     * Sets the number at an offset, in the machine's byte order, after all that this thread has written before.
+     *
+     * @param offset in bytes, a multiple of 8
+     * @throws IllegalArgumentException if it is not, and IndexOutOfBoundsException if the number is not all inside
+     */
+    public void setLongRelease(long offset, long value) { LONG.setRelease(segment(), offset, value); }
 
     /** {@return where its bytes are} */
     public MemoryKind kind() { return MemoryKind.of(parts.getFirst().memory); }

@@ -215,6 +215,26 @@ public final class Messages extends TwoSided {
                 ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
     }
 
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, of a slice. */
+    public boolean trySend(MemoryRegion.Slice local, Peer peer, long token) {
+        return trySend(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #trySend(MemoryRegion.Slice, Peer, long)}, but waits for room. */
+    public void send(MemoryRegion.Slice local, Peer peer, long token) {
+        send(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, into a slice. */
+    public boolean tryReceive(MemoryRegion.Slice local, long token) {
+        return tryReceive(local.region(), local.offset(), local.length(), token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion.Slice, long)}, but waits for room. */
+    public void receive(MemoryRegion.Slice local, long token) {
+        receive(local.region(), local.offset(), local.length(), token);
+    }
+
     /**
      * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
      * message has come for it: then it completes with the message.

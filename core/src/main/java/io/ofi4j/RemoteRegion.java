@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.Set;
 import java.util.zip.CRC32C;
 
@@ -38,6 +39,18 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
         return Access.setOf(accessBits);
+    }
+
+    /**
+     * {@return some of its bytes, as a region}
+     *
+     * @param from the start, in bytes
+     * @param count the number of bytes
+     * @throws IndexOutOfBoundsException if they are not all inside
+     */
+    public RemoteRegion slice(long from, long count) {
+        Objects.checkFromIndexSize(from, count, length);
+        return new RemoteRegion(base + from, count, key, accessBits);
     }
 
     /** {@return the region as {@value #ENCODED_LENGTH} bytes} */

@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
@@ -220,6 +221,54 @@ public final class Rma {
             PostRetry.until(endpoint, "fi_inject_writedata",
                     () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
+    }
+
+    /** As {@link #tryWrite(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, of a slice to the start of a region. */
+    public boolean tryWrite(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        return tryWrite(local.region(), local.offset(), local.length(), peer, remote, 0, token);
+    }
+
+    /** As {@link #tryWrite(MemoryRegion.Slice, Peer, RemoteRegion, long)}, but waits for room. */
+    public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        write(local.region(), local.offset(), local.length(), peer, remote, 0, token);
+    }
+
+    /** As {@link #tryRead(MemoryRegion, long, long, Peer, RemoteRegion, long, long)}, into a slice from the start of a region. */
+    public boolean tryRead(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        return tryRead(local.region(), local.offset(), local.length(), peer, remote, 0, token);
+    }
+
+    /** As {@link #tryRead(MemoryRegion.Slice, Peer, RemoteRegion, long)}, but waits for room. */
+    public void read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, long token) {
+        read(local.region(), local.offset(), local.length(), peer, remote, 0, token);
+    }
+
+    /**
+     * Writes to a peer, and then injects a flag that is not there before: a target that sees the flag
+     * ({@link MemoryRegion#getLongAcquire}) has the bytes. Waits for room for both.
+     *
+     * @param local the bytes
+     * @param remote the target of the bytes, at its start
+     * @param flag the bytes of the flag, {@link #injectSize} at most; they may be changed at once
+     * @param remoteFlag the target of the flag, at its start; of the same peer
+     * @param token comes back with the completion of the write; the flag gives none
+     * @throws UnsupportedOperationException if the provider does not promise to write in order ({@link MessageOrder#RMA_WAW},
+     *         {@link io.ofi4j.info.EndpointAttributes#maximumOrderWriteAfterWrite}); {@link #writeData} tells the target then
+     * @throws FabricTimeoutException if there is no room in time; the bytes may have been written then, but not the flag
+     */
+    public void writeThenNotify(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, MemoryRegion.Slice flag,
+            RemoteRegion remoteFlag, long token) {
+        long longest = endpoint.info().endpoint().maximumOrderWriteAfterWrite();
+        long promised = endpoint.info().transmit().messageOrder();
+        if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
+            throw new UnsupportedOperationException(
+                    "the provider " + checks.provider + " does not promise that a write of " + local.length()
+                            + " bytes lands before the next: use writeData, which tells the target by a completion");
+        }
+        checks.requireInjectable(flag.length());
+        checks.require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
+        write(local, peer, remote, token);
+        injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
     }
 
     /**

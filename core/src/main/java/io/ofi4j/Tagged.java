@@ -302,6 +302,26 @@ public final class Tagged extends TwoSided {
         }
     }
 
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, of a slice. */
+    public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {
+        return trySend(local.region(), local.offset(), local.length(), peer, tag, token);
+    }
+
+    /** As {@link #trySend(MemoryRegion.Slice, Peer, long, long)}, but waits for room. */
+    public void send(MemoryRegion.Slice local, Peer peer, long tag, long token) {
+        send(local.region(), local.offset(), local.length(), peer, tag, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, into a slice. */
+    public boolean tryReceive(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        return tryReceive(local.region(), local.offset(), local.length(), tag, ignore, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion.Slice, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion.Slice local, long tag, long ignore, long token) {
+        receive(local.region(), local.offset(), local.length(), tag, ignore, token);
+    }
+
     /**
      * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
      * message has come for it: then it completes with the message.

@@ -8,6 +8,7 @@ import io.ofi4j.internal.engine.StandardWaiting;
 import io.ofi4j.internal.os.Descriptors;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -61,7 +62,7 @@ public interface Waiting {
      * @param objects what may bring the end of the wait, with wait descriptors
      */
     static Waiting blocking(Waitable... objects) {
-        Waitable[] all = objects.clone();
+        Waitable[] all = List.of(objects).toArray(Waitable[]::new); // none of them null
         return turn -> {
             if (turn < StandardWaiting.SPINS) {
                 Thread.onSpinWait();

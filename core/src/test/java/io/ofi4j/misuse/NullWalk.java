@@ -17,6 +17,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.RawKey;
 import io.ofi4j.Waitable;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
@@ -95,7 +96,8 @@ final class NullWalk {
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
-                    pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
+                    region.slice(0, 8), pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(),
+                    Libfabric.load().version());
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
@@ -130,6 +132,7 @@ final class NullWalk {
 
     private void addValues() {
         samples.put(Object.class, "object");
+        samples.put(Waiting.class, Waiting.YIELD);
         samples.put(String.class, "lo");
         samples.put(byte[].class, new byte[16]);
         samples.put(Duration.class, Duration.ofMillis(1));
