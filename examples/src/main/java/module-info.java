@@ -2,11 +2,14 @@
 @SuppressWarnings("requires-automatic") // HdrHistogram has no module descriptor
 module io.ofi4j.examples {
     requires io.ofi4j;
+    requires java.management; // statistics as beans
     requires info.picocli;
     requires HdrHistogram;
     requires com.google.gson;
     requires me.tongfei.progressbar;
     requires jdk.unsupported; // sun.misc.Signal: Ctrl-C ends a measurement in order
+
+    exports io.ofi4j.examples.monitoring to java.management;
 
     opens io.ofi4j.examples to info.picocli;
     opens io.ofi4j.examples.doctor to info.picocli, com.google.gson;

@@ -9,7 +9,14 @@ import java.time.Duration;
 public final class FabricTimeoutException extends FabricException {
     private static final long serialVersionUID = 1L;
 
-    FabricTimeoutException(String operation, Duration deadline, String why) {
+    /**
+     * Says what did not happen in time, and why.
+     *
+     * @param operation what did not happen in time
+     * @param deadline the time
+     * @param why what may be the cause, and what to try: a sentence
+     */
+    public FabricTimeoutException(String operation, Duration deadline, String why) {
         super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why + Status.lackOfFiles(1),
                 operation, Errno.ETIMEDOUT);
     }

@@ -150,7 +150,7 @@ public final class MemoryRegion implements AutoCloseable {
      * @param length the number of bytes
      */
     public record Slice(MemoryRegion region, long offset, long length) {
-        /** @throws IndexOutOfBoundsException if the bytes are not all inside the region */
+        /** Checks the bounds; throws IndexOutOfBoundsException if the bytes are not all inside the region. */
         public Slice {
             Objects.checkFromIndexSize(offset, length, region.length());
         }

@@ -1,0 +1,148 @@
+package io.ofi4j.util;
+
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.ThreadingModel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+
+/**
+ * Operations of one endpoint as futures, for what is not on the hot path: each allocates some hundred bytes, and is completed by a
+ * thread of this object, which waits on the queue. Any thread may call it.
+ *
+ * <p>The queue belongs to this object until {@link #close}: whoever else polls it may take what a future waits for. Cancelling a
+ * future does not cancel its operation: its memory is used until that has ended.
+ */
+public final class Futures implements AutoCloseable {
+    private static final Duration SLICE = Duration.ofMillis(100);
+    private static final int BATCH = 16;
+
+    private final Endpoint endpoint;
+    private final CompletionQueue queue;
+    private final Map<Long, CompletableFuture<Result>> pending = new ConcurrentHashMap<>();
+    private final AtomicLong last = new AtomicLong();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    /**
+     * What an operation has given.
+     *
+     * @param length the number of bytes received; meaningful for receives only
+     * @param data the peer's completion data, of a receive that came with some
+     */
+    public record Result(long length, long data) {}
+
+    /**
+     * @param endpoint enabled, with {@link ThreadingModel#SAFE}
+     * @param queue where its operations complete
+     * @throws IllegalStateException if the threading model is another
+     */
+    public Futures(Endpoint endpoint, CompletionQueue queue) {
+        ThreadingModel threading = endpoint.info().domain().threading();
+        if (threading != ThreadingModel.SAFE) {
+            throw new IllegalStateException(
+                    "futures need ThreadingModel.SAFE, for a thread of their own polls the queue, but " + endpoint
+                            + " has " + threading + ": request SAFE, or use a Pipeline");
+        }
+        this.endpoint = endpoint;
+        this.queue = Objects.requireNonNull(queue, "queue");
+        this.thread = Thread.ofPlatform().daemon().name("ofi4j-futures").start(this::run);
+    }
+
+    /** {@return the write to a peer, as {@link io.ofi4j.Rma#write}} Waits for room; errors of posting are thrown. */
+    public CompletableFuture<Result> write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+        return submit(token -> endpoint.rma().write(local, peer, remote, token));
+    }
+
+    /** {@return the read from a peer, as {@link io.ofi4j.Rma#read}} Waits for room; errors of posting are thrown. */
+    public CompletableFuture<Result> read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote) {
+        return submit(token -> endpoint.rma().read(local, peer, remote, token));
+    }
+
+    /**
+     * {@return any operation that gives one completion} Such as
+     * {@code futures.submit(token -> endpoint.messages().send(slice, peer, token))}. The future fails with the
+     * {@link FabricException} of the operation.
+     *
+     * @param post posts with the token that it is given, or throws, which this method then does too
+     * @throws IllegalStateException if this object is closed
+     */
+    public CompletableFuture<Result> submit(LongConsumer post) {
+        if (closed) { throw new IllegalStateException("the futures of " + endpoint + " are closed"); }
+        long token = last.incrementAndGet();
+        CompletableFuture<Result> future = new CompletableFuture<>();
+        pending.put(token, future);
+        boolean posted = false;
+        try {
+            post.accept(token);
+            posted = true;
+        } finally {
+            if (!posted) { pending.remove(token); }
+        }
+        if (!thread.isAlive()) { fail(token, new CancellationException("the futures were closed")); }
+        return future;
+    }
+
+    private void run() {
+        CompletionHandler handler = new CompletionHandler() {
+            @Override
+            public void onCompletion(long token, long flags, long length, long data) {
+                CompletableFuture<Result> future = pending.remove(token);
+                if (future != null) { future.complete(new Result(length, data)); }
+            }
+
+            @Override
+            public void onError(CompletionError error) { fail(error.token(), error.toException()); }
+        };
+        Throwable why = new CancellationException("the futures were closed");
+        try {
+            while (!closed) {
+                queue.await(handler, BATCH, SLICE);
+            }
+        } catch (Throwable t) { // such as a closed queue
+            why = t;
+            closed = true;
+        }
+        for (Long token : pending.keySet()) {
+            fail(token, why);
+        }
+    }
+
+    private void fail(long token, Throwable why) {
+        CompletableFuture<Result> future = pending.remove(token);
+        if (future != null) { future.completeExceptionally(why); }
+    }
+
+    /**
+     * Stops polling, and ends the futures that are not complete with {@link CancellationException}. Their operations go on, and
+     * complete on the queue. Called by a future's own action, it does not wait for the thread.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        boolean interrupted = false;
+        while (Thread.currentThread() != thread && thread.isAlive()) {
+            try {
+                thread.join(SLICE);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) { Thread.currentThread().interrupt(); }
+    }
+
+    @Override
+    public String toString() { return "Futures of " + endpoint; }
+}

@@ -1,0 +1,212 @@
+package io.ofi4j.util;
+
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Rma;
+import io.ofi4j.Waiting;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.LongConsumer;
+
+/**
+ * Operations of one endpoint, so many of them in flight at most, each with an object of the application instead of a token. Once it
+ * is opened it allocates nothing.
+ *
+ * <pre>{@code
+ * Pipeline<Block> pipeline = new Pipeline<>(endpoint, queue, 64, handler);
+ * for (Block block : blocks) {
+ *     pipeline.read(block.local, peer, block.remote, block); // polls while 64 are in flight
+ * }
+ * pipeline.drain(Duration.ofSeconds(10));
+ * }</pre>
+ *
+ * <p>One thread uses it, and the queue beside it is polled through it alone. It owns nothing: the endpoint and the queue are closed
+ * by who opened them, and what is in flight when the endpoint closes comes back through {@link #poll} as an error, {@code ECANCELED}.
+ *
+ * @param <C> what belongs to an operation
+ */
+public final class Pipeline<C> {
+    /** Above the number of a place: so that no other token is taken for one. */
+    private static final long MARK = 0x50_49_50_45_00_00_00_00L;
+    private static final long MARKED = 0xffff_ffff_0000_0000L;
+    private static final int BATCH = 64;
+
+    private final Endpoint endpoint;
+    private final CompletionQueue queue;
+    private final PipelineHandler<? super C> handler;
+    private final Object[] contexts;
+    private final long[] starts;
+    /** The numbers of the places that are free. */
+    private final int[] free;
+    private final Rma rma;
+    private int freeCount;
+    private volatile LongConsumer latencies;
+
+    private final CompletionHandler completions = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            if (isMine(token)) {
+                handler.onCompletion(finish(token), length, data);
+            } else {
+                handler.onOther(token, flags, length, data);
+            }
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            if (!isMine(error.token())) { throw error.toException(); }
+            handler.onError(finish(error.token()), error);
+        }
+    };
+
+    /**
+     * @param endpoint enabled; its {@link Endpoint#postTimeout} limits every wait for room
+     * @param queue where its operations complete
+     * @param window how many operations are in flight at most, 1 to {@link CompletionQueue#size}
+     * @param handler receives what has completed
+     * @throws IllegalArgumentException if the window is larger than the queue, or below 1
+     */
+    public Pipeline(Endpoint endpoint, CompletionQueue queue, int window, PipelineHandler<? super C> handler) {
+        if (window < 1 || window > queue.size()) {
+            throw new IllegalArgumentException("a pipeline has from 1 to " + queue.size()
+                    + " operations in flight, as many as its queue has room for, not " + window);
+        }
+        this.endpoint = endpoint;
+        this.queue = queue;
+        this.handler = Objects.requireNonNull(handler, "handler");
+        this.contexts = new Object[window];
+        this.starts = new long[window];
+        this.free = new int[window];
+        this.freeCount = window;
+        for (int place = 0; place < window; place++) {
+            free[place] = window - 1 - place;
+        }
+        this.rma = endpoint.rma();
+    }
+
+    /**
+     * Writes to a peer, as {@link Rma#write}; polls while the window is full.
+     *
+     * @param context given to the handler with the completion
+     * @throws FabricTimeoutException if there is no room in time; nothing was posted then. Otherwise as {@link Rma}
+     */
+    public void write(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
+        long token = begin(context);
+        boolean posted = false;
+        try {
+            rma.write(local, peer, remote, token);
+            posted = true;
+        } finally {
+            if (!posted) { release(token); }
+        }
+    }
+
+    /** As {@link #write}, in the other direction: {@link Rma#read}. */
+    public void read(MemoryRegion.Slice local, Peer peer, RemoteRegion remote, C context) {
+        long token = begin(context);
+        boolean posted = false;
+        try {
+            rma.read(local, peer, remote, token);
+            posted = true;
+        } finally {
+            if (!posted) { release(token); }
+        }
+    }
+
+    /**
+     * As {@link #write}, of any operation that gives one completion:
+     * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda each time.
+     *
+     * @param post posts with the token that it is given, or throws
+     */
+    public void submit(C context, LongConsumer post) {
+        Objects.requireNonNull(post, "post");
+        long token = begin(context);
+        boolean posted = false;
+        try {
+            post.accept(token);
+            posted = true;
+        } finally {
+            if (!posted) { release(token); }
+        }
+    }
+
+    /** {@return the number of operations in flight} */
+    public int inFlight() { return contexts.length - freeCount; }
+
+    /** {@return the number of completions handed to the handler; 0 if there were none} Never waits. */
+    public int poll() {
+        return queue.poll(completions, BATCH);
+    }
+
+    /**
+     * Polls until nothing is in flight.
+     *
+     * @throws FabricTimeoutException if something still is at the deadline
+     */
+    public void drain(Duration deadline) {
+        if (!Waiting.YIELD.tryUntil(() -> inFlight() == 0 || poll() < 0, deadline)) {
+            throw new FabricTimeoutException("completing " + inFlight() + " operations of " + endpoint, deadline,
+                    "Is the peer there, and does it poll?");
+        }
+    }
+
+    /**
+     * From now on, tells how long each operation takes from being submitted to being handed out, in nanoseconds; a histogram's
+     * method, for example. Any thread may call this at any time.
+     *
+     * @param recorder called on the polling thread; null for none, as at first
+     */
+    public void recordLatencies(LongConsumer recorder) { latencies = recorder; }
+
+    /** Takes a place, and waits for one; its token. */
+    private long begin(C context) {
+        if (freeCount == 0) { awaitPlace(); }
+        int place = free[--freeCount];
+        contexts[place] = context;
+        starts[place] = latencies == null ? 0 : System.nanoTime();
+        return MARK | place;
+    }
+
+    private void awaitPlace() {
+        Duration timeout = endpoint.postTimeout();
+        long start = System.nanoTime();
+        for (int turn = 0; freeCount == 0; turn++) {
+            if (poll() > 0) { continue; }
+            if (System.nanoTime() - start > timeout.toNanos()) {
+                throw new FabricTimeoutException("posting on " + endpoint, timeout, "All " + inFlight()
+                        + " operations of the window are in flight: is the peer there, and does it poll?");
+            }
+            Waiting.YIELD.pause(turn);
+        }
+    }
+
+    private boolean isMine(long token) {
+        int place = (int) token;
+        return (token & MARKED) == MARK && place < contexts.length;
+    }
+
+    /** An operation has ended: frees its place; what belongs to it. */
+    private C finish(long token) {
+        LongConsumer recorder = latencies;
+        long start = starts[(int) token];
+        C context = release(token);
+        if (recorder != null && start != 0) { recorder.accept(System.nanoTime() - start); }
+        return context;
+    }
+
+    @SuppressWarnings("unchecked")
+    private C release(long token) {
+        int place = (int) token;
+        Object context = contexts[place];
+        contexts[place] = null;
+        free[freeCount++] = place;
+        return (C) context;
+    }
+}

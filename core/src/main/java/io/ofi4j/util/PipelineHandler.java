@@ -1,0 +1,37 @@
+package io.ofi4j.util;
+
+import io.ofi4j.CompletionError;
+
+/**
+ * Receives what a {@link Pipeline} has completed, on the thread that polls it. It may submit further operations.
+ *
+ * @param <C> what belongs to an operation
+ */
+public interface PipelineHandler<C> {
+    /**
+     * An operation has completed.
+     *
+     * @param context what was submitted with it
+     * @param length the number of bytes received; meaningful for receives only
+     * @param data the peer's completion data, of a receive that came with some
+     */
+    void onCompletion(C context, long length, long data);
+
+    /**
+     * An operation has failed.
+     *
+     * @param context what was submitted with it
+     * @param error what failed, and why
+     */
+    void onError(C context, CompletionError error);
+
+    /**
+     * A completion that belongs to no operation of the pipeline, such as a peer's write with data. The default ignores it.
+     *
+     * @param token the token, or {@link io.ofi4j.CompletionHandler#NO_TOKEN}
+     * @param flags the kind of operation, as {@link io.ofi4j.info.CompletionFlags}
+     * @param length the number of bytes received
+     * @param data the peer's completion data
+     */
+    default void onOther(long token, long flags, long length, long data) {}
+}

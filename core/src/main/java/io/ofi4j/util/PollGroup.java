@@ -1,0 +1,255 @@
+package io.ofi4j.util;
+
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Event;
+import io.ofi4j.EventQueue;
+import io.ofi4j.FabricException;
+import io.ofi4j.Waitable;
+import io.ofi4j.Waiting;
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Descriptors;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+
+/**
+ * Several completion queues, event queues, channels and file descriptors in one loop with one deadline.
+ *
+ * <pre>{@code
+ * try (PollGroup group = new PollGroup()) {
+ *     group.add(queue, completions).add(events, event -> handle(event)).add(socket, SelectionKey.OP_READ, key -> read());
+ *     while (running) {
+ *         group.await(Duration.ofSeconds(1));
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A wait spins a thousand times. Then it blocks where everything in the group has a wait descriptor
+ * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. Channels are looked at once a
+ * millisecond while it blocks. Handlers run on the thread that polls, and may add and remove members.
+ *
+ * <p>One thread uses it, which the threading model of every queue must admit; any thread may call {@link #wake}. It owns nothing but
+ * itself: queues and channels are closed by who opened them, and removed before.
+ */
+public final class PollGroup implements AutoCloseable {
+    private static final int SPINS = 1000;
+    private static final int BATCH = 64;
+    private static final int SLICE_MILLIS = 10;
+    private static final int CHANNEL_MILLIS = 1;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final int waker = Descriptors.event();
+    /** Replaced whenever it changes, so that handlers may change it. */
+    private Member[] members = {};
+    /** Held where the waker is signalled or closed. */
+    private final Object lock = new Object();
+    private volatile boolean woken;
+    /** Null without channels. */
+    private Selector selector;
+    private boolean closed;
+
+    /**
+     * @param object what was added
+     * @param poll handles what there is; how much that was
+     * @param waitable null of what has no wait descriptor
+     * @param descriptor of what is no Waitable, or -1
+     */
+    private record Member(Object object, IntSupplier poll, Waitable waitable, int descriptor) {
+        boolean canBlock() { return waitable != null || descriptor >= 0; }
+
+        int number() { return waitable == null ? descriptor : waitable.waitDescriptor(); }
+    }
+
+    /** A group without members. */
+    public PollGroup() {
+        // for its comment
+    }
+
+    /** Adds a completion queue: its completions go to this handler, as with {@link CompletionQueue#poll}. */
+    public PollGroup add(CompletionQueue queue, CompletionHandler handler) {
+        Objects.requireNonNull(handler, "handler");
+        return add(queue, () -> queue.poll(handler, BATCH));
+    }
+
+    /** Adds an event queue: its events go to this handler, as {@link EventQueue#read()} returns them. */
+    public PollGroup add(EventQueue queue, Consumer<? super Event> handler) {
+        Objects.requireNonNull(handler, "handler");
+        return add(queue, () -> queue.read().map(event -> {
+            handler.accept(event);
+            return 1;
+        }).orElse(0));
+    }
+
+    private PollGroup add(Waitable queue, IntSupplier poll) {
+        requireNew(queue);
+        boolean hasDescriptor = true;
+        try {
+            queue.waitDescriptor();
+        } catch (IllegalStateException e) { // closed, which the next poll says, or without one
+            hasDescriptor = false;
+        }
+        return add(new Member(queue, poll, hasDescriptor ? queue : null, -1));
+    }
+
+    /**
+     * Adds a channel that does not block.
+     *
+     * @param operations what to look for, as {@link SelectionKey#OP_READ}
+     * @param handler called with its key while the channel is ready
+     * @throws UncheckedIOException if the channel is closed
+     */
+    public PollGroup add(SelectableChannel channel, int operations, Consumer<? super SelectionKey> handler) {
+        Objects.requireNonNull(handler, "handler");
+        requireNew(channel);
+        try {
+            if (selector == null) { selector = Selector.open(); }
+            channel.register(selector, operations, handler);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
+    }
+
+    /**
+     * Adds a file descriptor, as poll(2) takes it.
+     *
+     * @param descriptor 0 or more; it stays the caller's
+     * @param handler called while the descriptor is readable
+     */
+    public PollGroup add(int descriptor, Runnable handler) {
+        Objects.requireNonNull(handler, "handler");
+        if (descriptor < 0) { throw new IllegalArgumentException("a file descriptor is 0 or more, not " + descriptor); }
+        requireNew(descriptor);
+        return add(new Member(descriptor, () -> {
+            if (Descriptors.poll(0, descriptor) == 0) { return 0; }
+            handler.run();
+            return 1;
+        }, null, descriptor));
+    }
+
+    private PollGroup add(Member member) {
+        members = Arrays.copyOf(members, members.length + 1);
+        members[members.length - 1] = member;
+        return this;
+    }
+
+    private void requireNew(Object object) {
+        requireOpen();
+        Objects.requireNonNull(object);
+        boolean isKnown = Arrays.stream(members).anyMatch(member -> member.object.equals(object))
+                || selector != null && object instanceof SelectableChannel channel && channel.keyFor(selector) != null;
+        if (isKnown) { throw new IllegalArgumentException(object + " is in the group already: remove it first"); }
+    }
+
+    /** Removes a queue, channel or descriptor, if it is in the group. */
+    public void remove(Object object) {
+        requireOpen();
+        members = Arrays.stream(members).filter(member -> !member.object.equals(object)).toArray(Member[]::new);
+        if (selector != null && object instanceof SelectableChannel channel) {
+            SelectionKey key = channel.keyFor(selector);
+            if (key != null) { key.cancel(); }
+        }
+    }
+
+    /** {@return how many completions, events, ready channels and descriptors were handled; 0 if there were none} Never waits. */
+    public int poll() {
+        requireOpen();
+        int handled = 0;
+        Member[] now = members;
+        for (Member member : now) {
+            if (now == members || Arrays.asList(members).contains(member)) { handled += member.poll.getAsInt(); }
+        }
+        return selector == null || closed ? handled : handled + select();
+    }
+
+    @SuppressWarnings("unchecked")
+    private int select() {
+        try {
+            return selector.selectNow(key -> ((Consumer<? super SelectionKey>) key.attachment()).accept(key));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * As {@link #poll}, but waits until something was handled.
+     *
+     * @param deadline the longest wait
+     * @return how much was handled; 0 after the deadline or {@link #wake}
+     * @throws FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
+     */
+    public int await(Duration deadline) {
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
+            int handled = poll();
+            long left = limit - (System.nanoTime() - start);
+            if (handled > 0 || left <= 0 || closed || takeWake()) { return handled; }
+            Interrupts.check("PollGroup.await");
+            if (turn < SPINS || Thread.currentThread().isVirtual()
+                    || !Arrays.stream(members).allMatch(Member::canBlock)) {
+                Waiting.BACKOFF.pause(turn);
+            } else {
+                block(left);
+            }
+        }
+    }
+
+    private void block(long left) {
+        int[] descriptors = new int[members.length + 1];
+        descriptors[0] = waker;
+        for (int i = 0; i < members.length; i++) {
+            Member member = members[i];
+            if (member.waitable != null && !member.waitable.tryWait()) { return; }
+            descriptors[i + 1] = member.number();
+        }
+        int longest = selector == null ? SLICE_MILLIS : CHANNEL_MILLIS;
+        Descriptors.poll((int) Math.min(Math.ceilDiv(left, NANOS_PER_MILLI), longest), descriptors);
+    }
+
+    /** Ends the wait in progress, or the next one. Any thread may call this. */
+    public void wake() {
+        synchronized (lock) { // the descriptor is not closed meanwhile
+            requireOpen();
+            woken = true;
+            Descriptors.signal(waker);
+        }
+    }
+
+    private boolean takeWake() {
+        if (!woken) { return false; }
+        woken = false;
+        Descriptors.reset(waker);
+        return true;
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException("the poll group is closed"); } }
+
+    /** Forgets all members; closes none of them. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            if (closed) { return; }
+            closed = true;
+            Descriptors.close(waker);
+        }
+        members = new Member[0];
+        try {
+            if (selector != null) { selector.close(); }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public String toString() { return "PollGroup"; }
+}

@@ -1,0 +1,101 @@
+package io.ofi4j.util;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.Access;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.ProgressThread;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Operations as futures. */
+class FuturesTest {
+    private static final int SIZE = 64;
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void aReadFollowsAWrite(String provider) throws Exception {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.READ, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(SIZE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+                ProgressThread progress = pair.domain.startProgress();
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            near.asByteBuffer().putLong(0, 4711);
+            CompletableFuture<Futures.Result> both = futures.write(near.slice(0, 8), pair.far, far.remote())
+                    .thenCompose(written -> futures.read(near.slice(8, 8), pair.far, far.remote()));
+            both.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(near.asByteBuffer().getLong(8)).isEqualTo(4711);
+            assertThat(progress.isRunning()).isTrue();
+        }
+    }
+
+    @Test
+    void manyThreadsMaySubmit() throws Exception {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE);
+                ProgressThread progress = pair.domain.startProgress();
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            List<CompletableFuture<Void>> threads = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                threads.add(CompletableFuture.runAsync(() -> {
+                    for (int n = 0; n < 200; n++) {
+                        futures.write(near.slice(0, 8), pair.far, near.remote().slice(8, 8)).join();
+                    }
+                }));
+            }
+            CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(Pair.DEADLINE.toMillis(),
+                    TimeUnit.MILLISECONDS);
+            assertThat(progress.isRunning()).isTrue();
+        }
+    }
+
+    @Test
+    void whatFailsSaysWhy() {
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            CompletableFuture<Futures.Result> future = futures.write(near.slice(0, 8 << 20), pair.far, far.remote());
+            pair.endpoint.close();
+            assertThatThrownBy(() -> future.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
+                    .isInstanceOf(CompletionException.class).hasCauseInstanceOf(FabricException.class);
+        }
+    }
+
+    @Test
+    void closingEndsWhatWaits() {
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+            Futures futures = new Futures(pair.endpoint, pair.queue);
+            CompletableFuture<Futures.Result> future = futures.write(near.slice(0, 8 << 20), pair.far, far.remote());
+            futures.close();
+            futures.close();
+            assertThatThrownBy(future::join).isInstanceOf(CancellationException.class);
+            assertThatIllegalStateException().isThrownBy(() -> futures.write(near.slice(0, 8), pair.far, far.remote()))
+                    .withMessageContaining("closed");
+            pair.endpoint.close();
+        }
+    }
+
+    @Test
+    void aThreadingModelWithAnOwnerIsRefused() {
+        try (Pair pair = new Pair(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN))) {
+            assertThatIllegalStateException().isThrownBy(() -> new Futures(pair.endpoint, pair.queue))
+                    .withMessageContaining("request SAFE");
+        }
+    }
+}

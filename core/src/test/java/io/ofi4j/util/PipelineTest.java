@@ -1,0 +1,153 @@
+package io.ofi4j.util;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.ProgressThread;
+import io.ofi4j.Waiting;
+import io.ofi4j.support.Pair;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A window of operations in flight, each with an object of the application. */
+class PipelineTest {
+    private static final int SIZE = 64;
+
+    /** Notes what has completed. */
+    private static final class Notes implements PipelineHandler<String> {
+        final List<String> done = new ArrayList<>();
+        final List<String> failed = new ArrayList<>();
+        final List<Long> others = new ArrayList<>();
+
+        @Override
+        public void onCompletion(String context, long length, long data) { done.add(context); }
+
+        @Override
+        public void onError(String context, CompletionError error) { failed.add(context + " " + error.errno()); }
+
+        @Override
+        public void onOther(long token, long flags, long length, long data) { others.add(token); }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void everyOperationComesBackOnceWithItsObject(String provider) {
+        Notes notes = new Notes();
+        int count = 500;
+        try (Pair pair = new Pair(provider);
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.READ, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(SIZE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+                ProgressThread progress = pair.domain.startProgress(Waiting.YIELD)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 8, notes);
+            List<String> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add("operation " + i);
+                if (i % 2 == 0) {
+                    pipeline.write(near.slice(0, 8), pair.far, far.remote(), all.getLast());
+                } else {
+                    pipeline.read(near.slice(8, 8), pair.far, far.remote().slice(8, 8), all.getLast());
+                }
+                assertThat(pipeline.inFlight()).isLessThanOrEqualTo(8);
+            }
+            pipeline.drain(Pair.DEADLINE);
+            assertThat(progress.isRunning()).isTrue();
+            assertThat(notes.failed).isEmpty();
+            assertThat(notes.done).containsExactlyInAnyOrderElementsOf(all);
+        }
+    }
+
+    @Test
+    void latenciesAreRecordedWhileAskedFor() {
+        List<Long> nanos = new ArrayList<>();
+        Notes notes = new Notes();
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 1, notes);
+            for (int i = 0; i < 3; i++) {
+                pipeline.recordLatencies(i == 1 ? nanos::add : null);
+                pipeline.write(near.slice(0, 8), pair.far, near.remote(), "one");
+                while (pipeline.inFlight() > 0) {
+                    pipeline.poll();
+                    pair.farQueue.poll((t, f, l, d) -> {}, 16);
+                }
+            }
+        }
+        assertThat(notes.done).hasSize(3);
+        assertThat(nanos).hasSize(1).allSatisfy(one -> assertThat(one).isBetween(1L, Pair.DEADLINE.toNanos()));
+    }
+
+    @Test
+    void whatIsRefusedLeavesItsPlace() {
+        Notes notes = new Notes();
+        try (Pair pair = new Pair("shm"); MemoryRegion near = pair.domain.allocate(SIZE, Access.READ)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 1, notes);
+            for (int i = 0; i < 3; i++) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pipeline.write(near.slice(0, 8), pair.far, near.remote(), "no right"));
+            }
+            assertThat(pipeline.inFlight()).isZero();
+        }
+        assertThat(notes.done).isEmpty();
+    }
+
+    @Test
+    void whatAnEndpointLeavesComesBackAsAnError() {
+        Notes notes = new Notes();
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 4, notes);
+            pipeline.write(near.slice(0, 8 << 20), pair.far, far.remote(), "unfinished");
+            pair.endpoint.close();
+            pipeline.poll();
+            assertThat(notes.failed).containsExactly("unfinished 125");
+        }
+    }
+
+    @Test
+    void completionsOfOthersAreTold() {
+        Notes notes = new Notes();
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 2, notes);
+            pair.rma().write(near, 0, 8, pair.far, near.remote(), 0, 5);
+            long start = System.nanoTime();
+            while (notes.others.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
+                pipeline.poll();
+                pair.farQueue.poll((t, f, l, d) -> {}, 16);
+            }
+            assertThat(notes.others).containsExactly(5L);
+        }
+    }
+
+    @Test
+    void aWindowThatTheQueueCannotHoldIsRefused() {
+        try (Pair pair = new Pair("shm")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new Pipeline<>(pair.endpoint, pair.queue, pair.queue.size() + 1, new Notes()));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new Pipeline<>(pair.endpoint, pair.queue, 0, new Notes()));
+        }
+    }
+
+    @Test
+    void aDrainThatDoesNotEndInTimeSaysHowManyAreLeft() {
+        try (Pair pair = new Pair("tcp;ofi_rxm");
+                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
+                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 4, new Notes());
+            pipeline.write(near.slice(0, 8 << 20), pair.far, far.remote(), "never ends: nobody polls the other end");
+            assertThatThrownBy(() -> pipeline.drain(Duration.ofMillis(50)))
+                    .hasMessageContaining("completing 1 operations");
+            pair.endpoint.close();
+        }
+    }
+}

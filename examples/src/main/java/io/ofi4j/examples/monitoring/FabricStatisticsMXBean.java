@@ -1,0 +1,17 @@
+package io.ofi4j.examples.monitoring;
+
+import io.ofi4j.CompletionQueueStatistics;
+import io.ofi4j.DomainStatistics;
+import io.ofi4j.EndpointStatistics;
+
+/** What a program shows of one endpoint: the library's own counts, as JMX composite data. */
+public interface FabricStatisticsMXBean {
+    /** {@return the counts of its completion queue} */
+    CompletionQueueStatistics getQueue();
+
+    /** {@return the counts of the endpoint} */
+    EndpointStatistics getEndpoint();
+
+    /** {@return what is registered with the domain} */
+    DomainStatistics getDomain();
+}
