@@ -4,6 +4,7 @@ import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
+import java.util.Objects;
 
 /** A deadline passed. Nothing is lost: operations that were posted stay posted. */
 public final class FabricTimeoutException extends FabricException {
@@ -17,7 +18,7 @@ public final class FabricTimeoutException extends FabricException {
      * @param why what may be the cause, and what to try: a sentence
      */
     public FabricTimeoutException(String operation, Duration deadline, String why) {
-        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + why + Status.lackOfFiles(1),
-                operation, Errno.ETIMEDOUT);
+        super(operation + " did not succeed within " + Deadlines.text(deadline) + ". " + Objects.requireNonNull(why)
+                + Status.lackOfFiles(1), operation, Errno.ETIMEDOUT);
     }
 }

@@ -152,6 +152,7 @@ public final class PollGroup implements AutoCloseable {
 
     /** Removes a queue, channel or descriptor, if it is in the group. */
     public void remove(Object object) {
+        Objects.requireNonNull(object);
         requireOpen();
         members = Arrays.stream(members).filter(member -> !member.object.equals(object)).toArray(Member[]::new);
         if (selector != null && object instanceof SelectableChannel channel) {

@@ -31,7 +31,13 @@ import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import io.ofi4j.util.Futures;
+import io.ofi4j.util.Pipeline;
+import io.ofi4j.util.PipelineHandler;
+import io.ofi4j.util.PollGroup;
+import io.ofi4j.util.Rendezvous;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
@@ -40,9 +46,12 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.channels.FileChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -55,6 +64,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -65,7 +76,11 @@ final class NullWalk {
     /** Where null means any, or is not looked at. */
     private static final Set<String> TAKEN = Set.of("FabricHints.source(String, String), argument 0",
             "FabricHints.source(String, String), argument 1", "FabricHints.destination(String, String), argument 1",
-            "Capability.setOf(long, Version), argument 1");
+            "Capability.setOf(long, Version), argument 1", "Pipeline.submit(Object, LongConsumer), argument 0",
+            "Pipeline.write(Slice, Peer, RemoteRegion, Object), argument 3",
+            "Pipeline.read(Slice, Peer, RemoteRegion, Object), argument 3",
+            "Pipeline.recordLatencies(LongConsumer), argument 0",
+            "PipelineHandler.onCompletion(Object, long, long), argument 0");
     /** What the library makes, and takes nowhere: as it was made, with whatever is in it. */
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
@@ -77,9 +92,20 @@ final class NullWalk {
 
     private final Map<Class<?>, Object> samples = new HashMap<>();
     private final List<Endpoint> opened = new ArrayList<>();
+    private final Pipe pipe = openPipe();
     private int wrong;
 
     private NullWalk() {}
+
+    private static Pipe openPipe() {
+        try {
+            Pipe pipe = Pipe.open();
+            pipe.source().configureBlocking(false);
+            return pipe;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     public static void main(String[] arguments) throws Exception {
         NullWalk walk = new NullWalk();
@@ -91,6 +117,10 @@ final class NullWalk {
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
                 FileChannel channel = FileChannel.open(file);
+                PollGroup group = new PollGroup();
+                Futures futures = new Futures(connected.endpoint, connected.queue);
+                Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        Rendezvous.newSecret());
                 Arena arena = Arena.ofShared()) {
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
@@ -101,6 +131,7 @@ final class NullWalk {
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
+            walk.add(group, futures, rendezvous, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 walk.walk(type);
             }
@@ -118,6 +149,24 @@ final class NullWalk {
         ConnectionRequest request = ((Event.ConnectionRequested) pair.events.read(Pair.DEADLINE)).request();
         opened.add(another);
         return request;
+    }
+
+    private PipelineHandler<Object> handler() {
+        PipelineHandler<Object> handler = new PipelineHandler<>() {
+            @Override
+            public void onCompletion(Object context, long length, long data) {
+                // what was posted with null as its object
+            }
+
+            @Override
+            public void onError(Object context, CompletionError error) { throw error.toException(); }
+        };
+        samples.put(PipelineHandler.class, handler);
+        samples.put(SelectableChannel.class, pipe.source());
+        samples.put(Consumer.class, (Consumer<Object>) object -> {});
+        samples.put(LongConsumer.class, (LongConsumer) number -> {});
+        samples.put(Runnable.class, (Runnable) () -> {});
+        return handler;
     }
 
     private void add(Object... objects) {
@@ -159,7 +208,7 @@ final class NullWalk {
                 EventQueueAttributes.defaults(), AttributeHints.none());
     }
 
-    /** Of the exported package, wherever its classes are. */
+    /** Of the exported packages, wherever their classes are. */
     private static List<Class<?>> publicTypes() throws Exception {
         Path place = Path.of(Libfabric.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         if (Files.isDirectory(place)) { return publicTypes(place); }
@@ -171,7 +220,7 @@ final class NullWalk {
     private static List<Class<?>> publicTypes(Path root) throws IOException, ClassNotFoundException {
         List<Class<?>> types = new ArrayList<>();
         try (Stream<Path> files = Stream.concat(Files.list(root.resolve("io/ofi4j")),
-                Files.list(root.resolve("io/ofi4j/info")))) {
+                Stream.concat(Files.list(root.resolve("io/ofi4j/info")), Files.list(root.resolve("io/ofi4j/util"))))) {
             for (String name : files.map(file -> root.relativize(file).toString()).sorted().toList()) {
                 if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
                     Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));

@@ -8,6 +8,8 @@ import io.ofi4j.Access;
 import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -24,6 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Operations as futures. */
 class FuturesTest {
     private static final int SIZE = 64;
+    private static final FabricHints MESSAGES = TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.MSG,
+            Capability.RMA);
 
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
@@ -64,11 +68,11 @@ class FuturesTest {
 
     @Test
     void whatFailsSaysWhy() {
-        try (Pair pair = new Pair("tcp;ofi_rxm");
-                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
-                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE);
+        try (Pair pair = new Pair(MESSAGES);
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE);
                 Futures futures = new Futures(pair.endpoint, pair.queue)) {
-            CompletableFuture<Futures.Result> future = futures.write(near.slice(0, 8 << 20), pair.far, far.remote());
+            CompletableFuture<Futures.Result> future = futures
+                    .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             pair.endpoint.close();
             assertThatThrownBy(() -> future.orTimeout(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS).join())
                     .isInstanceOf(CompletionException.class).hasCauseInstanceOf(FabricException.class);
@@ -76,16 +80,25 @@ class FuturesTest {
     }
 
     @Test
+    void whatIsRefusedIsThrownAtOnce() {
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.READ);
+                Futures futures = new Futures(pair.endpoint, pair.queue)) {
+            assertThatThrownBy(() -> futures.write(near.slice(0, 8), pair.far, near.remote()))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
     void closingEndsWhatWaits() {
-        try (Pair pair = new Pair("tcp;ofi_rxm");
-                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
-                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+        try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
             Futures futures = new Futures(pair.endpoint, pair.queue);
-            CompletableFuture<Futures.Result> future = futures.write(near.slice(0, 8 << 20), pair.far, far.remote());
+            CompletableFuture<Futures.Result> future = futures
+                    .submit(token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             futures.close();
             futures.close();
             assertThatThrownBy(future::join).isInstanceOf(CancellationException.class);
-            assertThatIllegalStateException().isThrownBy(() -> futures.write(near.slice(0, 8), pair.far, far.remote()))
+            assertThatIllegalStateException().isThrownBy(() -> futures.submit(token -> {}))
                     .withMessageContaining("closed");
             pair.endpoint.close();
         }

@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
+import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A window of operations in flight, each with an object of the application. */
 class PipelineTest {
     private static final int SIZE = 64;
+    private static final FabricHints MESSAGES = TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.MSG,
+            Capability.RMA);
 
     /** Notes what has completed. */
     private static final class Notes implements PipelineHandler<String> {
@@ -101,14 +107,12 @@ class PipelineTest {
     @Test
     void whatAnEndpointLeavesComesBackAsAnError() {
         Notes notes = new Notes();
-        try (Pair pair = new Pair("tcp;ofi_rxm");
-                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
-                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+        try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
             Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 4, notes);
-            pipeline.write(near.slice(0, 8 << 20), pair.far, far.remote(), "unfinished");
+            pipeline.submit("never sent", token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             pair.endpoint.close();
             pipeline.poll();
-            assertThat(notes.failed).containsExactly("unfinished 125");
+            assertThat(notes.failed).containsExactly("never sent 125");
         }
     }
 
@@ -140,13 +144,24 @@ class PipelineTest {
 
     @Test
     void aDrainThatDoesNotEndInTimeSaysHowManyAreLeft() {
-        try (Pair pair = new Pair("tcp;ofi_rxm");
-                MemoryRegion near = pair.domain.allocate(8 << 20, Access.WRITE);
-                MemoryRegion far = pair.domain.allocate(8 << 20, Access.REMOTE_WRITE)) {
+        try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
             Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 4, new Notes());
-            pipeline.write(near.slice(0, 8 << 20), pair.far, far.remote(), "never ends: nobody polls the other end");
+            pipeline.submit("never sent", token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
             assertThatThrownBy(() -> pipeline.drain(Duration.ofMillis(50)))
                     .hasMessageContaining("completing 1 operations");
+            pair.endpoint.close();
+        }
+    }
+
+    @Test
+    void aFullWindowWaitsForAPlaceNoLongerThanAPost() {
+        try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 1, new Notes());
+            pair.endpoint.postTimeout(Duration.ofMillis(50));
+            pipeline.submit("never sent", token -> pair.endpoint.messages().receive(near.slice(0, 8), token));
+            assertThatThrownBy(() -> pipeline.submit("one too many",
+                    token -> pair.endpoint.messages().receive(near.slice(8, 8), token)))
+                    .isInstanceOf(FabricTimeoutException.class).hasMessageContaining("All 1 operations");
             pair.endpoint.close();
         }
     }

@@ -11,24 +11,24 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
-import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
-import java.io.IOException;
-import java.net.ServerSocket;
-import java.net.Socket;
+import io.ofi4j.util.Rendezvous;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /** A server and a client without a connection: the client reads the server's memory, and writes an answer into it. */
 public final class UnconnectedPair {
+    private static final Duration SOON = Duration.ofSeconds(20);
+
     private UnconnectedPair() {}
+
     /**
-     * Runs the server, or with a host and a port the client.
+     * Runs the server, or with a host, a port and a secret the client.
      *
-     * @param arguments the provider, and for the client the server's host and the port that it printed
-     * @throws IOException if the two have no TCP connection, over which the server sends its address
+     * @param arguments the provider, and for the client the server's host, and the port and the secret that it printed
      */
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().provider(arguments[0]).operationFlags(OperationFlag.DELIVERY_COMPLETE);
         try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
@@ -37,43 +37,43 @@ public final class UnconnectedPair {
                 AddressVector peers = domain.openAddressVector();
                 MemoryRegion memory = domain.allocate(64, Access.values());
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
-            domain.startProgress(); // serves the peer while this thread waits for the socket
+            domain.startProgress(); // serves the peer while this thread waits for the rendezvous
             if (arguments.length == 1) {
                 serve(endpoint, memory);
-                return;
-            }
-            try (Socket server = new Socket(arguments[1], Integer.parseInt(arguments[2]))) {
-                talk(server, endpoint, peers, queue, memory);
+            } else {
+                talk(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2])), arguments[3], endpoint, peers,
+                        queue, memory);
             }
         }
     }
 
     // @start region=pair
-    private static void serve(Endpoint endpoint, MemoryRegion memory) throws IOException {
+    private static void serve(Endpoint endpoint, MemoryRegion memory) {
         memory.segment().setString(0, "Hello from process " + ProcessHandle.current().pid());
-        try (ServerSocket listener = new ServerSocket(0)) {
-            System.out.println("serving at port " + listener.getLocalPort());
-            try (Socket client = listener.accept()) {
-                client.getOutputStream().write(memory.remote().encode());
-                client.getOutputStream().write(endpoint.address().encode());
-                client.shutdownOutput();
-                client.getInputStream().read(); // the client says that it is done
-                System.out.println("the client wrote: " + memory.segment().getString(0));
-            }
+        String secret = Rendezvous.newSecret();
+        try (Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(0), secret)) {
+            System.out.println("serving at port " + rendezvous.address().getPort() + " with secret " + secret);
+            rendezvous.publish("address", endpoint.address());
+            rendezvous.publish("memory", memory.remote());
+            rendezvous.await("done", Duration.ofMinutes(5));
+            System.out.println("the client wrote: " + memory.segment().getString(0));
         }
     }
 
-    private static void talk(Socket server, Endpoint endpoint, AddressVector peers, CompletionQueue queue,
-            MemoryRegion memory) throws IOException {
-        RemoteRegion remote = RemoteRegion.decode(server.getInputStream().readNBytes(RemoteRegion.ENCODED_LENGTH));
-        Peer peer = peers.insert(EndpointAddress.decode(server.getInputStream().readAllBytes()));
-        endpoint.rma().read(memory, 0, 64, peer, remote, 0, 1);
-        Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, Duration.ofSeconds(20));
-        System.out.println("the server says: " + memory.segment().getString(0));
-        memory.segment().setString(0, "thank you");
-        endpoint.rma().write(memory, 0, 64, peer, remote, 0, 2);
-        Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, Duration.ofSeconds(20));
-        server.getOutputStream().write(1); // the answer is there: the hints ask for completions that say so
+    private static void talk(InetSocketAddress server, String secret, Endpoint endpoint, AddressVector peers,
+            CompletionQueue queue, MemoryRegion memory) {
+        try (Rendezvous rendezvous = Rendezvous.join(server, secret, SOON)) {
+            Peer peer = peers.insert(rendezvous.awaitAddress("address", SOON));
+            RemoteRegion remote = rendezvous.awaitRegion("memory", SOON);
+            MemoryRegion.Slice all = memory.slice(0, 64);
+            endpoint.rma().read(all, peer, remote, 1);
+            Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
+            System.out.println("the server says: " + memory.segment().getString(0));
+            memory.segment().setString(0, "thank you");
+            endpoint.rma().write(all, peer, remote, 2);
+            Waiting.YIELD.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, SOON);
+            rendezvous.publish("done", new byte[0]); // the answer is there: the hints ask for completions that say so
+        }
     }
     // @end
 }

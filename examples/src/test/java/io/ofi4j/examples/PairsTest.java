@@ -24,8 +24,8 @@ class PairsTest {
         Forked.Launch program = program(UnconnectedPair.class);
         try (Forked server = program.start(provider)) {
             server.awaitOutput("\n");
-            String port = server.output().strip().replaceFirst(".* ", "");
-            try (Forked client = program.start(provider, "localhost", port)) {
+            String[] words = server.output().strip().split(" ");
+            try (Forked client = program.start(provider, "localhost", words[3], words[words.length - 1])) {
                 assertThat(client.await().out())
                         .isEqualTo("the server says: Hello from process " + server.process().pid() + "\n");
             }
