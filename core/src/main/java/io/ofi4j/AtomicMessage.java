@@ -254,7 +254,8 @@ public final class AtomicMessage {
 
     private void post(Form form, boolean hasFlags, AtomicOperation operation, long token) {
         if (!tryPost(form, hasFlags, operation, token)) {
-            PostRetry.until(atomics.endpoint, form.call(hasFlags), () -> tryPost(form, hasFlags, operation, token));
+            PostRetry.until(atomics.endpoint, form.call(hasFlags), peer,
+                    () -> tryPost(form, hasFlags, operation, token));
         }
     }
 
@@ -271,7 +272,7 @@ public final class AtomicMessage {
             noteRegions(context, lists(form));
             struct.prepare(operation.value(), context);
             long status = submit(form, hasFlags, operation.value(), context);
-            return status == 0 || atomics.slots.refused(context, status, form.call(hasFlags));
+            return status == 0 || atomics.slots.refused(context, status, form.call(hasFlags), peer);
         } finally {
             ThreadGuard.exit(atomics.guard, entered);
         }

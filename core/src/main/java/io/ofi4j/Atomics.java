@@ -126,7 +126,7 @@ public final class Atomics {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE && end(Form.BASE, context,
+            return context != ContextSlab.NONE && end(Form.BASE, peer, context,
                     ops.fi_atomic(local.address + offset, count, local.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
         } finally {
@@ -138,7 +138,7 @@ public final class Atomics {
     public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         if (!tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, Form.BASE.call(),
+            PostRetry.until(endpoint, Form.BASE.call(), peer,
                     () -> tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token));
         }
     }
@@ -154,7 +154,7 @@ public final class Atomics {
             requireAligned(remote, remoteOffset, datatype);
             long status = ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value());
-            return status == 0 || slots.isRefused(status, INJECT);
+            return status == 0 || slots.isRefused(status, INJECT, peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -164,7 +164,7 @@ public final class Atomics {
     public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset) {
         if (!tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, INJECT,
+            PostRetry.until(endpoint, INJECT, peer,
                     () -> tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset));
         }
     }
@@ -225,7 +225,7 @@ public final class Atomics {
                 further[0] = result.number;
                 contexts.alsoConcerns(context, further, 1);
             }
-            return end(Form.FETCH, context,
+            return end(Form.FETCH, peer, context,
                     ops.fi_fetch_atomic(operand.address + operandOffset, count, operand.descriptor,
                             result.address + resultOffset, result.descriptor, peer.fabricAddress,
                             remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
@@ -239,7 +239,7 @@ public final class Atomics {
             MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         if (!tryFetch(operation, datatype, local, offset, count, result, resultOffset, peer, remote, remoteOffset,
                 token)) {
-            PostRetry.until(endpoint, Form.FETCH.call(), () -> tryFetch(operation, datatype, local, offset, count,
+            PostRetry.until(endpoint, Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, local, offset, count,
                     result, resultOffset, peer, remote, remoteOffset, token));
         }
     }
@@ -302,7 +302,7 @@ public final class Atomics {
                 further[1] = result.number;
                 contexts.alsoConcerns(context, further, 2);
             }
-            return end(Form.COMPARE, context,
+            return end(Form.COMPARE, peer, context,
                     ops.fi_compare_atomic(local.address + offset, count, local.descriptor,
                             compare.address + compareOffset, compare.descriptor, result.address + resultOffset,
                             result.descriptor, peer.fabricAddress, remote.base() + remoteOffset, remote.key(),
@@ -318,8 +318,8 @@ public final class Atomics {
             RemoteRegion remote, long remoteOffset, long token) {
         if (!tryCompare(operation, datatype, local, offset, count, compare, compareOffset, result, resultOffset, peer,
                 remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, Form.COMPARE.call(), () -> tryCompare(operation, datatype, local, offset, count,
-                    compare, compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
+            PostRetry.until(endpoint, Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, local, offset,
+                    count, compare, compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
         }
     }
 
@@ -352,7 +352,7 @@ public final class Atomics {
         }
     }
 
-    private boolean end(Form form, long context, long status) {
-        return status == 0 || slots.refused(context, status, form.call());
+    private boolean end(Form form, Peer peer, long context, long status) {
+        return status == 0 || slots.refused(context, status, form.call(), peer);
     }
 }

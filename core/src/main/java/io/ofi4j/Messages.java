@@ -74,7 +74,7 @@ public final class Messages extends TwoSided {
             long context = sendContexts.acquire(token, sendNumber, local.number);
             return context != ContextSlab.NONE && endSend(context,
                     ops.fi_send(local.address + offset, length, local.descriptor, peer.fabricAddress, context),
-                    "fi_send");
+                    "fi_send", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -83,7 +83,7 @@ public final class Messages extends TwoSided {
     /** As {@link #trySend}, but waits for room. */
     public void send(MemoryRegion local, long offset, long length, Peer peer, long token) {
         if (!trySend(local, offset, length, peer, token)) {
-            retrySend("fi_send", () -> trySend(local, offset, length, peer, token));
+            retrySend("fi_send", peer, () -> trySend(local, offset, length, peer, token));
         }
     }
 
@@ -97,7 +97,7 @@ public final class Messages extends TwoSided {
         try {
             checks.requireSend(local, offset, length, peer);
             long status = ops.fi_inject(local.address + offset, length, peer.fabricAddress);
-            return status == 0 || sends.isRefused(status, "fi_inject");
+            return status == 0 || sends.isRefused(status, "fi_inject", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -106,7 +106,7 @@ public final class Messages extends TwoSided {
     /** As {@link #tryInject}, but waits for room. */
     public void inject(MemoryRegion local, long offset, long length, Peer peer) {
         if (!tryInject(local, offset, length, peer)) {
-            retrySend("fi_inject", () -> tryInject(local, offset, length, peer));
+            retrySend("fi_inject", peer, () -> tryInject(local, offset, length, peer));
         }
     }
 
@@ -124,7 +124,7 @@ public final class Messages extends TwoSided {
             if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
             long context = sendContexts.acquire(token, sendNumber, local.number);
             return context != ContextSlab.NONE && endSend(context, ops.fi_senddata(local.address + offset, length,
-                    local.descriptor, data, peer.fabricAddress, context), "fi_senddata");
+                    local.descriptor, data, peer.fabricAddress, context), "fi_senddata", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -133,7 +133,7 @@ public final class Messages extends TwoSided {
     /** As {@link #trySendData}, but waits for room. */
     public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         if (!trySendData(local, offset, length, data, peer, token)) {
-            retrySend("fi_senddata", () -> trySendData(local, offset, length, data, peer, token));
+            retrySend("fi_senddata", peer, () -> trySendData(local, offset, length, data, peer, token));
         }
     }
 
@@ -145,7 +145,7 @@ public final class Messages extends TwoSided {
         try {
             checks.requireSend(local, offset, length, peer);
             long status = ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress);
-            return status == 0 || sends.isRefused(status, "fi_injectdata");
+            return status == 0 || sends.isRefused(status, "fi_injectdata", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -154,7 +154,7 @@ public final class Messages extends TwoSided {
     /** As {@link #tryInjectData}, but waits for room. */
     public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
         if (!tryInjectData(local, offset, length, data, peer)) {
-            retrySend("fi_injectdata", () -> tryInjectData(local, offset, length, data, peer));
+            retrySend("fi_injectdata", peer, () -> tryInjectData(local, offset, length, data, peer));
         }
     }
 

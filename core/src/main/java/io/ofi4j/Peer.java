@@ -36,6 +36,12 @@ public final class Peer {
         realm = null;
     }
 
+    /** {@return its number and its address in readable form} */
     @Override
-    public String toString() { return "Peer " + fabricAddress + (removed ? " (removed)" : ""); }
+    public String toString() {
+        String where = entry.address == null
+                ? "Peer of a connection"
+                : "Peer " + fabricAddress + " at " + entry.address;
+        return where + (removed ? " (removed)" : "");
+    }
 }

@@ -29,19 +29,19 @@ final class PostOutcome {
         return ContextSlab.endpoint(endpoint.number) | (endpoint.bindings.isSilent(flags) ? ContextSlab.SILENT : 0);
     }
 
-    /** Releases the context of a call that failed. False if there is no room; any other status is thrown. */
-    boolean refused(long context, long status, String operation) {
+    /** Releases the context of a call that failed. False if there is no room; any other status is thrown, with the peer that may be null. */
+    boolean refused(long context, long status, String operation, Peer peer) {
         queue.contexts.release(context);
-        return isRefused(status, operation);
+        return isRefused(status, operation, peer);
     }
 
     /** As {@link #refused}, without a context. */
-    boolean isRefused(long status, String operation) {
+    boolean isRefused(long status, String operation, Peer peer) {
         if (status == -Errno.EAGAIN) {
             endpoint.timesFull++;
             return false;
         }
-        throw Status.exception(status, operation, endpoint.info().provider());
+        throw Status.exception(status, operation, peer == null ? "" : " to " + peer, endpoint.info().provider());
     }
 
     /** @throws UnsupportedOperationException if a write of no bytes with these flags never completes */

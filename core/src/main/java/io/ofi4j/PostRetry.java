@@ -18,12 +18,12 @@ final class PostRetry {
     private PostRetry() {}
 
     /** Repeats an attempt that found no room. */
-    static void until(Endpoint endpoint, String operation, BooleanSupplier attempt) {
-        until(endpoint, endpoint.bindings.transmitQueue(), operation, attempt);
+    static void until(Endpoint endpoint, String operation, Peer peer, BooleanSupplier attempt) {
+        until(endpoint, endpoint.bindings.transmitQueue(), operation, peer, attempt);
     }
 
-    /** As the other, of an operation that completes on this queue. */
-    static void until(Endpoint endpoint, CompletionQueue queue, String operation, BooleanSupplier attempt) {
+    /** As the other, of an operation that completes on this queue; the peer may be null. */
+    static void until(Endpoint endpoint, CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();
         long start = System.nanoTime();
@@ -33,14 +33,14 @@ final class PostRetry {
             endpoint.domain.queues.progress();
             if (++turns % TURNS_PER_CLOCK == 0 && System.nanoTime() - start >= Deadlines.nanos(timeout)) {
                 RECORDER.posted(recording, provider, operation, turns, false);
-                throw new FabricTimeoutException(operation, timeout, whyNot(queue, provider));
+                throw new FabricTimeoutException(operation, timeout, whyNot(queue, provider, peer));
             }
             WAITING.pause(turns);
         }
         RECORDER.posted(recording, provider, operation, turns, true);
     }
 
-    private static String whyNot(CompletionQueue queue, String provider) {
+    private static String whyNot(CompletionQueue queue, String provider, Peer peer) {
         if (queue.isFullOfKept()) {
             return queue + " keeps " + queue.size() + " completions, as many as it has room for: poll it.";
         }
@@ -48,7 +48,7 @@ final class PostRetry {
             return "So many operations are in flight on " + queue + " as it has room for, " + queue.size()
                     + ": have some complete, or open a larger one with Domain.openCompletionQueue(int).";
         }
-        return "The provider " + provider
-                + " has no room: is the peer there and polling its queue, and does this side poll for its completions?";
+        return "The provider " + provider + " has no room: is " + (peer == null ? "the peer" : peer)
+                + " there and polling its queue, and does this side poll for its completions?";
     }
 }

@@ -263,7 +263,7 @@ public final class PreparedMessage {
         if (call.isReceive) {
             family.retryReceive(call.operation, () -> family.tryPost(this, call, token));
         } else {
-            family.retrySend(call.operation, () -> family.tryPost(this, call, token));
+            family.retrySend(call.operation, peer, () -> family.tryPost(this, call, token));
         }
     }
 

@@ -92,7 +92,7 @@ public final class Rma {
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_write");
+                            remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -102,7 +102,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_write",
+            PostRetry.until(endpoint, "fi_write", peer,
                     () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
@@ -122,7 +122,7 @@ public final class Rma {
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
                     && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_read");
+                            remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -132,7 +132,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_read",
+            PostRetry.until(endpoint, "fi_read", peer,
                     () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
@@ -149,7 +149,7 @@ public final class Rma {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_write");
+            return status == 0 || slots.isRefused(status, "fi_inject_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -159,7 +159,7 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_write",
+            PostRetry.until(endpoint, "fi_inject_write", peer,
                     () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
         }
     }
@@ -178,9 +178,10 @@ public final class Rma {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE
-                    && end(context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
-                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_writedata");
+            return context != ContextSlab.NONE && end(
+                    context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context),
+                    "fi_writedata", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -190,7 +191,7 @@ public final class Rma {
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_writedata",
+            PostRetry.until(endpoint, "fi_writedata", peer,
                     () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
         }
     }
@@ -208,7 +209,7 @@ public final class Rma {
             checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
                     remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_writedata");
+            return status == 0 || slots.isRefused(status, "fi_inject_writedata", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -218,7 +219,7 @@ public final class Rma {
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_writedata",
+            PostRetry.until(endpoint, "fi_inject_writedata", peer,
                     () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
     }
@@ -295,7 +296,7 @@ public final class Rma {
             if (message.localCount > 1) {
                 contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
             }
-            return end(context, submit(message, call, context), call.operation);
+            return end(context, submit(message, call, context), call.operation, message.peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -314,11 +315,11 @@ public final class Rma {
     /** As {@link #tryPost}, but waits until there is room. */
     void post(RmaMessage message, RmaMessage.Call call, long token) {
         if (!tryPost(message, call, token)) {
-            PostRetry.until(endpoint, call.operation, () -> tryPost(message, call, token));
+            PostRetry.until(endpoint, call.operation, message.peer, () -> tryPost(message, call, token));
         }
     }
 
-    private boolean end(long context, long status, String operation) {
-        return status == 0 || slots.refused(context, status, operation);
+    private boolean end(long context, long status, String operation, Peer peer) {
+        return status == 0 || slots.refused(context, status, operation, peer);
     }
 }

@@ -74,7 +74,7 @@ public final class Tagged extends TwoSided {
             long context = sendContexts.acquire(token, sendNumber, local.number);
             return context != ContextSlab.NONE && endSend(context,
                     ops.fi_tsend(local.address + offset, length, local.descriptor, peer.fabricAddress, tag, context),
-                    "fi_tsend");
+                    "fi_tsend", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -83,7 +83,7 @@ public final class Tagged extends TwoSided {
     /** As {@link #trySend}, but waits for room. */
     public void send(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
         if (!trySend(local, offset, length, peer, tag, token)) {
-            retrySend("fi_tsend", () -> trySend(local, offset, length, peer, tag, token));
+            retrySend("fi_tsend", peer, () -> trySend(local, offset, length, peer, tag, token));
         }
     }
 
@@ -98,7 +98,7 @@ public final class Tagged extends TwoSided {
             requireTag(tag);
             checks.requireSend(local, offset, length, peer);
             long status = ops.fi_tinject(local.address + offset, length, peer.fabricAddress, tag);
-            return status == 0 || sends.isRefused(status, "fi_tinject");
+            return status == 0 || sends.isRefused(status, "fi_tinject", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -107,7 +107,7 @@ public final class Tagged extends TwoSided {
     /** As {@link #tryInject}, but waits for room. */
     public void inject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
         if (!tryInject(local, offset, length, peer, tag)) {
-            retrySend("fi_tinject", () -> tryInject(local, offset, length, peer, tag));
+            retrySend("fi_tinject", peer, () -> tryInject(local, offset, length, peer, tag));
         }
     }
 
@@ -127,7 +127,7 @@ public final class Tagged extends TwoSided {
             if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
             long context = sendContexts.acquire(token, sendNumber, local.number);
             return context != ContextSlab.NONE && endSend(context, ops.fi_tsenddata(local.address + offset, length,
-                    local.descriptor, data, peer.fabricAddress, tag, context), "fi_tsenddata");
+                    local.descriptor, data, peer.fabricAddress, tag, context), "fi_tsenddata", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -136,7 +136,7 @@ public final class Tagged extends TwoSided {
     /** As {@link #trySendData}, but waits for room. */
     public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag, long token) {
         if (!trySendData(local, offset, length, data, peer, tag, token)) {
-            retrySend("fi_tsenddata", () -> trySendData(local, offset, length, data, peer, tag, token));
+            retrySend("fi_tsenddata", peer, () -> trySendData(local, offset, length, data, peer, tag, token));
         }
     }
 
@@ -149,7 +149,7 @@ public final class Tagged extends TwoSided {
             requireTag(tag);
             checks.requireSend(local, offset, length, peer);
             long status = ops.fi_tinjectdata(local.address + offset, length, data, peer.fabricAddress, tag);
-            return status == 0 || sends.isRefused(status, "fi_tinjectdata");
+            return status == 0 || sends.isRefused(status, "fi_tinjectdata", peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }
@@ -158,7 +158,7 @@ public final class Tagged extends TwoSided {
     /** As {@link #tryInjectData}, but waits for room. */
     public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
         if (!tryInjectData(local, offset, length, data, peer, tag)) {
-            retrySend("fi_tinjectdata", () -> tryInjectData(local, offset, length, data, peer, tag));
+            retrySend("fi_tinjectdata", peer, () -> tryInjectData(local, offset, length, data, peer, tag));
         }
     }
 

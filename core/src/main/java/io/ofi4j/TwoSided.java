@@ -86,19 +86,21 @@ abstract sealed class TwoSided permits Messages, Tagged {
         return peer.fabricAddress;
     }
 
-    boolean endSend(long context, long status, String operation) {
-        return status == 0 || sends.refused(context, status, operation);
+    boolean endSend(long context, long status, String operation, Peer peer) {
+        return status == 0 || sends.refused(context, status, operation, peer);
     }
 
     boolean endReceive(long context, long status, String operation) {
         return status == 0 || receives.refused(context,
-                fullIsNoMemory && status == -Errno.ENOMEM ? -Errno.EAGAIN : status, operation);
+                fullIsNoMemory && status == -Errno.ENOMEM ? -Errno.EAGAIN : status, operation, null);
     }
 
-    void retrySend(String operation, BooleanSupplier attempt) { PostRetry.until(endpoint, operation, attempt); }
+    void retrySend(String operation, Peer peer, BooleanSupplier attempt) {
+        PostRetry.until(endpoint, operation, peer, attempt);
+    }
 
     void retryReceive(String operation, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, endpoint.bindings.receiveQueue(), operation, attempt);
+        PostRetry.until(endpoint, endpoint.bindings.receiveQueue(), operation, null, attempt);
     }
 
     /** A message that these operations post. */
@@ -146,7 +148,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
             long context = sendContexts.acquire(token, number, message.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
             message.noteRegions(sendContexts, context);
-            return endSend(context, submit(message, call, context), call.operation);
+            return endSend(context, submit(message, call, context), call.operation, message.peer);
         } finally {
             ThreadGuard.exit(sendGuard, entered);
         }

@@ -8,12 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -376,6 +379,21 @@ class RmaCallsTest {
             } else {
                 assertThat(size).isEqualTo(Long.BYTES);
             }
+        }
+    }
+
+    @Test
+    void aPostWithoutRoomNamesThePeer() {
+        try (Pair pair = new Pair("tcp;ofi_rxm"); MemoryRegion region = pair.domain.allocate(8, Access.WRITE)) {
+            int absent = 4; // no process can listen at this port
+            Peer peer = pair.vector.insert(EndpointAddress.of(new InetSocketAddress("127.0.0.1", absent)));
+            pair.endpoint.postTimeout(Duration.ofMillis(200));
+            assertThatThrownBy(() -> {
+                for (int token = 1; token < 10_000; token++) {
+                    pair.rma().write(region, 0, 8, peer, new RemoteRegion(0, 8, 1, Access.REMOTE_WRITE.bit()), 0,
+                            token);
+                }
+            }).isInstanceOf(FabricException.class).hasMessageContaining("127.0.0.1:" + absent);
         }
     }
 }

@@ -27,9 +27,14 @@ public final class Status {
 
     /** {@return the exception for a status below 0} */
     public static FabricException exception(long status, String operation, String provider) {
+        return exception(status, operation, "", provider);
+    }
+
+    /** As the other; says where to the operation went. */
+    public static FabricException exception(long status, String operation, String to, String provider) {
         int errno = (int) -status;
-        String said = operation + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno) + " (errno "
-                + errno + ").";
+        String said = operation + to + " failed on provider " + provider + ": " + FabricCalls.fi_strerror(errno)
+                + " (errno " + errno + ").";
         String lack = operation.startsWith("fi_") ? lackOfFiles(neededWhere(errno)) : "";
         return lack.isEmpty()
                 ? new FabricException(said + Remedies.of(errno, operation, provider), operation, errno)
