@@ -3,6 +3,7 @@ package io.ofi4j;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
@@ -38,6 +39,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
+    /** Whether completions have the addresses of messages. */
+    final boolean saysWhere;
 
     private final Domain domain;
     private final Handle handle;
@@ -58,6 +61,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.domain = domain;
         this.handle = handle;
         this.waitObject = attributes.waitObject();
+        this.saysWhere = attributes.format().compareTo(CompletionFormat.DATA) >= 0;
         this.guard = guard;
         this.arena = arena;
         this.contexts = new ContextSlab(arena, size);

@@ -1,12 +1,15 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.MsgOps;
 import io.ofi4j.internal.quirks.Fact;
 
@@ -39,11 +42,31 @@ import io.ofi4j.internal.quirks.Fact;
 public final class Messages extends TwoSided {
     private final MsgOps ops;
     private final boolean takesAnyPeer;
+    /** For receives of many messages; used inside the guard of receives. */
+    private final MessageStruct many = new MessageStruct(false, 1);
+    /** The cause to refuse them, or null. */
+    private final String whyNotMany;
+    private final boolean saysWhere;
 
     Messages(Endpoint endpoint) {
         super(endpoint, 0);
         this.ops = new MsgOps(endpoint.handle, critical);
         this.takesAnyPeer = endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED);
+        this.whyNotMany = whyNotMany(endpoint);
+        this.saysWhere = endpoint.bindings.receiveQueue().saysWhere;
+        many.peer(ANY);
+    }
+
+    private static String whyNotMany(Endpoint endpoint) {
+        if (!endpoint.info().capabilities().contains(Capability.MULTI_RECV)) {
+            return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
+                    + " lacks: ask for it in FabricHints, or post a receive for each message";
+        }
+        return endpoint.quirks.has(Fact.LONG_MESSAGES_OVERWRITE)
+                ? "over " + endpoint.info().provider()
+                        + " of this libfabric a peer's message could overwrite what is behind a"
+                        + " receive of many messages: post a receive for each message"
+                : null;
     }
 
     /** {@return the largest number of bytes of a message} */
@@ -213,6 +236,75 @@ public final class Messages extends TwoSided {
         long context = receiveContexts.acquire(token, receiveNumber, local.number);
         return context != ContextSlab.NONE && endReceive(context,
                 ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
+    }
+
+    /**
+     * Posts a region for many messages, one behind the other, until less is left than
+     * {@link EndpointOption#MINIMUM_MULTI_RECEIVE} says, which should be the longest message: one that does not fit waits, or is an
+     * error; fi_recvmsg with FI_MULTI_RECV. Each message completes with this token, its
+     * length, and as {@link DetailedCompletionHandler} is told the address of its first byte. The completion whose flags have
+     * {@link CompletionFlags#MULTI_RECV} is the last: then the region is the application's again.
+     *
+     * @param local the target; needs {@link Access#RECEIVE}
+     * @param offset the start of the target in the region
+     * @param length the number of bytes
+     * @param token comes back with every message
+     * @return whether the receive was accepted
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or a long message would be written
+     *         beyond the region, as over {@code shm}, {@code ofi_rxd} and {@code ofi_rxm} of libfabric 2.x
+     * @throws IllegalStateException also if the receive queue's {@link CompletionFormat} has no addresses
+     */
+    public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
+        requireMany();
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            if (length == 0) {
+                throw new IllegalArgumentException("a receive of many messages needs room for them, not 0 bytes");
+            }
+            long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MANY, local.number);
+            if (context == ContextSlab.NONE) { return false; }
+            many.segment(0, local.address + offset, length, local.descriptor);
+            many.count(1, length);
+            many.context(context);
+            return endReceive(context,
+                    ops.fi_recvmsg(many, FabricConstants.FI_MULTI_RECV | FabricConstants.FI_COMPLETION), "fi_recvmsg");
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceiveMany}, but waits for room. */
+    public void receiveMany(MemoryRegion local, long offset, long length, long token) {
+        if (!tryReceiveMany(local, offset, length, token)) {
+            retryReceive("fi_recvmsg", () -> tryReceiveMany(local, offset, length, token));
+        }
+    }
+
+    private void requireMany() {
+        if (whyNotMany != null) { throw new UnsupportedOperationException(whyNotMany); }
+        if (!saysWhere) {
+            throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
+                    + " CompletionFormat.DATA or TAGGED");
+        }
+    }
+
+    /**
+     * Limits the messages to a peer, with tags or without: a longer one is refused here, with IllegalArgumentException, for a message
+     * longer than its receive breaks more than itself. What the peer's receives have room for, both sides must agree on. Off at first.
+     *
+     * @param peer as this endpoint sends to
+     * @param bytes the longest message, 0 or more; Long.MAX_VALUE for no limit
+     */
+    public void maximum(Peer peer, long bytes) {
+        if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireReachable(peer);
+            peer.longestMessage = bytes;
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
     }
 
     /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, of a slice. */

@@ -17,6 +17,8 @@ public final class Peer {
      */
     Object realm;
     boolean removed;
+    /** The longest message that may be sent to it; see {@link Messages#maximum}. Read by posting threads. */
+    long longestMessage = Long.MAX_VALUE;
 
     Peer(AddressVector vector, AddressVector.Entry entry) {
         this.vector = vector;

@@ -50,7 +50,7 @@ final class TransferChecks {
     void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
         requireInside(local, offset, length);
         if ((local.rights & SEND) == 0 || local.domain != domain || peer.realm != endpoint.realm
-                || length > maximumMessageSize || !local.isMemoryAlive()) {
+                || length > maximumMessageSize || length > peer.longestMessage || !local.isMemoryAlive()) {
             throw notAllowed(local, SEND, length, peer);
         }
     }
@@ -93,6 +93,7 @@ final class TransferChecks {
         if (length > maximumMessageSize) { return tooLong("a message", length, maximumMessageSize); }
         requireDomain(local);
         requireVector(peer);
+        if (length > peer.longestMessage) { return tooLong("a message to " + peer, length, peer.longestMessage); }
         return (local.accessBits & localRight) == 0 ? lacking(local, localRight) : closed(local, peer);
     }
 
@@ -106,6 +107,9 @@ final class TransferChecks {
         if ((message.flags & OperationFlag.INJECT.bit()) != 0 && !call.isReceive) { requireInjectable(message.length); }
         if (message.length > maximumMessageSize && !call.isReceive) {
             throw tooLong("a message", message.length, maximumMessageSize);
+        }
+        if (!call.isReceive && message.peer != null && message.length > message.peer.longestMessage) {
+            throw tooLong("a message to " + message.peer, message.length, message.peer.longestMessage);
         }
         long right = call.isReceive ? RECEIVE : SEND;
         if ((message.rights & right) == 0) {

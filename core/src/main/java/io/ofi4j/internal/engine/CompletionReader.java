@@ -134,7 +134,7 @@ public class CompletionReader {
             boolean isWanted = contexts.isWanted(context); // the usual case
             if (isWanted || !contexts.isSilent(context)) {
                 batch.copy(entry, wanted);
-                batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context));
+                batch.context(wanted++, isWanted ? contexts.complete(context) : complete(context, batch.flags(entry)));
             } else {
                 contexts.complete(context);
             }
@@ -196,8 +196,11 @@ public class CompletionReader {
         noteDisturbance();
     }
 
-    /** Frees the slot of an operation; its token. */
-    private long complete(long context) {
+    /** Frees the slot of an operation, unless more messages may come for it; its token. */
+    private long complete(long context, long flags) {
+        if (contexts.isOfMany(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
+            return contexts.token(context);
+        }
         if (contexts.isInFlight(context)) { return contexts.complete(context); }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
@@ -210,9 +213,10 @@ public class CompletionReader {
             contexts.release(entry.context());
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            putAside(new CompletionError(complete(entry.context()), entry.flags(), entry.length(), entry.buffer(),
-                    entry.data(), entry.tag(), entry.overflow(), entry.errno(), entry.providerErrno(),
-                    entry.providerText(), entry.providerData(), parts.handle.provider()));
+            long ended = entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0;
+            putAside(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(),
+                    entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
+                    entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));
         }
     }
 
@@ -259,7 +263,7 @@ public class CompletionReader {
         for (int entry = 0; entry < count; entry++) {
             long context = asideOps.context(entry);
             boolean isSilent = contexts.isSilent(context);
-            long token = complete(context);
+            long token = complete(context, asideOps.flags(entry));
             if (!isSilent) {
                 kept.add(token, asideOps, entry);
                 noteKept();

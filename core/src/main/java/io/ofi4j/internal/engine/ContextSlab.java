@@ -18,14 +18,16 @@ public final class ContextSlab {
     public static final long CONTEXT_SIZE = 64;
     /** Instead of a context. */
     public static final long NONE = 0;
-    /** Set in an endpoint's number: the success of the operation is not reported. */
+    /** Set in an endpoint's number: the success of the operation is not reported. Without {@link #MANY}, that is. */
     public static final long SILENT = 1L << 62;
     /** Set in an endpoint's number: the operation is a read. */
     public static final long READ = 1L << 61;
     /** Set in an endpoint's number: the operation is a receive, which waits for a peer. */
     public static final long RECEIVE = 1L << 60;
+    /** Set in an endpoint's number: the operation is a receive of many messages, and completes with each of them. */
+    public static final long MANY = SILENT | RECEIVE | 1L << 59;
     /** The largest number of an endpoint or region; the smallest is 1. */
-    public static final int LARGEST_NUMBER = (1 << 28) - 1;
+    public static final int LARGEST_NUMBER = (1 << 27) - 1;
     /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
@@ -127,7 +129,7 @@ public final class ContextSlab {
 
     /** Whether a context belongs to an operation in flight whose success is not reported. */
     public boolean isSilent(long context) {
-        return isOurs(context) && owner(slot(context)) >= SILENT;
+        return isOurs(context) && owner(slot(context)) >= SILENT && (owner(slot(context)) & MANY) != MANY;
     }
 
     /** Whether a context belongs to an operation in flight. */
@@ -137,6 +139,11 @@ public final class ContextSlab {
 
     private boolean isOurs(long context) {
         return Long.compareUnsigned(Long.rotateRight(context - base, CONTEXT_SHIFT), slots) < 0; // in the slab, and the start of a slot
+    }
+
+    /** Whether a context belongs to a receive of many messages. */
+    public boolean isOfMany(long context) {
+        return isInFlight(context) && (owner(slot(context)) & MANY) == MANY;
     }
 
     /** Frees the slot of an operation in flight; its token. */
@@ -185,7 +192,7 @@ public final class ContextSlab {
     private IntStream taken() { return IntStream.range(0, inFlight() > 0 ? slots : 0).filter(slot -> owner(slot) > 0); }
 
     private IntStream ofEndpoint(int endpoint) {
-        return taken().filter(slot -> (owner(slot) & ~(SILENT | READ | RECEIVE)) >>> 32 == endpoint);
+        return taken().filter(slot -> (owner(slot) & ~(READ | MANY)) >>> 32 == endpoint);
     }
 
     private boolean concerns(int slot, int region) {

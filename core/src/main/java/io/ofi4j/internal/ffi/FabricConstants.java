@@ -15,6 +15,7 @@ public final class FabricConstants {
     public static final long FI_REMOTE_READ = 1L << 12;
     public static final long FI_REMOTE_WRITE = 1L << 13;
     public static final long FI_REMOTE_CQ_DATA = 1L << 17;
+    public static final long FI_MULTI_RECV = 1L << 16;
     public static final long FI_PEEK = 1L << 19;
     public static final long FI_DISCARD = 1L << 58;
     public static final long FI_COMPLETION = 1L << 24;

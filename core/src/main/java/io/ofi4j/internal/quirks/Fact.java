@@ -40,6 +40,8 @@ public enum Fact {
     SOURCES_OF_MESSAGES_ONLY,
     /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
     LONG_MESSAGES_STOP_CALLS,
+    /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
+    LONG_MESSAGES_OVERWRITE,
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */

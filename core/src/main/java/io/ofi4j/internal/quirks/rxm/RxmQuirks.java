@@ -28,6 +28,9 @@ public final class RxmQuirks {
             new Quirk("rxm-discards", RxmQuirks::isRxm, Tested.ALL,
                     "The sender of a long message that is discarded is not told that it has completed.", "TaggedTest",
                     Fact.DISCARDED_SENDS_HANG),
+            new Quirk("rxm-many-messages", RxmQuirks::isRxm, Tested.TWO,
+                    "A message longer than what is left of a receive of many messages is written beyond its end.",
+                    "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
             new HalfReceivedWrites(), new DepartedPeers());
 
     private RxmQuirks() {}

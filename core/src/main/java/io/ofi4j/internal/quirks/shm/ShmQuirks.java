@@ -36,6 +36,9 @@ public final class ShmQuirks {
                 new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
+                new Quirk("shm-many-messages", provider -> provider.is("shm"), Tested.ALL,
+                        "A message longer than what is left of a receive of many messages is written beyond its end.",
+                        "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
                 new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
                         "A message that came before its receive is matched without the mask, a look for one posts a receive"
                                 + " that takes it, and one receive too many is ENOMEM.",
