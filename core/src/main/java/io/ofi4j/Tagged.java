@@ -23,7 +23,7 @@ import io.ofi4j.internal.quirks.Fact;
  */
 public final class Tagged extends TwoSided {
     private final TaggedOps ops;
-    /** For looks without a buffer; used inside the guard of receives. */
+    /** For looks, and receives of what they have claimed; used inside the guard of receives. */
     private final MessageStruct look = new MessageStruct(true, 1);
     private final long tagBits;
     private final boolean ignoresMasks;
@@ -267,6 +267,51 @@ public final class Tagged extends TwoSided {
         if (!tryDiscard(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
     }
 
+    /**
+     * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token: no other receive takes it; FI_PEEK
+     * with FI_CLAIM. It takes a place of the queue until then.
+     */
+    public boolean tryClaim(long tag, long ignore, long token) {
+        return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
+    }
+
+    /** As {@link #tryClaim}, but waits for room. */
+    public void claim(long tag, long ignore, long token) {
+        if (!tryClaim(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryClaim(tag, ignore, token)); }
+    }
+
+    /**
+     * Receives the message that {@link #tryClaim} has kept; fi_trecvmsg with FI_CLAIM. As {@link #tryReceive}; the tag, its ignored
+     * bits and the token are those of the claim, whose completion was polled.
+     *
+     * @throws IllegalArgumentException also if no message is kept with this token
+     */
+    public boolean tryReceiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            long context = receiveContexts.claimed(endpointNumber, token);
+            if (context == ContextSlab.NONE) { throw notClaimed(token); }
+            look.segment(0, local.address + offset, length, local.descriptor);
+            look.count(1, length);
+            look.tag(tag, ignore);
+            look.context(context);
+            receiveContexts.received(context, receiveNumber, local.number);
+            long status = ops.fi_trecvmsg(look, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
+            if (status != 0) { receiveContexts.unreceived(context, receiveNumber); }
+            return status == 0 || receives.isRefused(status, "fi_trecvmsg", null);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceiveClaimed}, but waits for room. */
+    public void receiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
+        if (!tryReceiveClaimed(local, offset, length, tag, ignore, token)) {
+            retryReceive("fi_trecvmsg", () -> tryReceiveClaimed(local, offset, length, tag, ignore, token));
+        }
+    }
+
     private boolean tryLook(long tag, long ignore, long token, long flags) {
         if (looksReceive) {
             throw new UnsupportedOperationException(
@@ -277,8 +322,10 @@ public final class Tagged extends TwoSided {
             requireTag(tag);
             requireMask(ignore);
             checks.requireReceiving();
-            long context = receiveContexts.acquire(token, receiveNumber, 0);
+            long keeps = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.CLAIM;
+            long context = receiveContexts.acquire(token, receiveNumber | keeps, 0);
             if (context == ContextSlab.NONE) { return false; }
+            look.count(0, 0);
             look.tag(tag, ignore);
             look.context(context);
             return endReceive(context, ops.fi_trecvmsg(look, flags | FabricConstants.FI_COMPLETION), "fi_trecvmsg");

@@ -32,6 +32,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     final long defaultFlags;
     final long sendNumber;
     final long receiveNumber;
+    final int endpointNumber;
     final boolean critical;
     private final Endpoint endpoint;
     private final boolean losesData;
@@ -52,6 +53,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.receiveUnlocked = receiveGuard.unlocked();
         this.defaultFlags = endpoint.info().transmit().operationFlags();
         this.sendNumber = sends.numberFor(defaultFlags);
+        this.endpointNumber = endpoint.number;
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
         this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS) && !endpoint.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
         this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
@@ -84,6 +86,11 @@ abstract sealed class TwoSided permits Messages, Tagged {
         if (why != null) { throw new UnsupportedOperationException(why); }
         checks.requireReachable(peer);
         return peer.fabricAddress;
+    }
+
+    IllegalArgumentException notClaimed(long token) {
+        return new IllegalArgumentException(
+                "no message is kept with token " + token + " on " + endpoint + ": claim one, and poll its completion");
     }
 
     boolean endSend(long context, long status, String operation, Peer peer) {

@@ -215,6 +215,82 @@ class TaggedTest {
         }
     }
 
+    /** Looks again and again, until a message is there. */
+    private static void claim(Mailbox box, long token) {
+        Tagged receiver = box.pair.farEndpoint.tagged();
+        int before = box.farDone.done.size();
+        while (box.farDone.done.size() == before) {
+            box.farDone.errors.clear();
+            receiver.claim(TAG, 0, token);
+            box.await(0, before + 1);
+        }
+        box.farDone.errors.clear();
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aClaimedMessageIsKeptForWhoClaimedIt(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (has(box, Fact.PEEK_RECEIVES)) {
+                assertThatThrownBy(() -> receiver.claim(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("receives it");
+                return;
+            }
+            int size = 1 << 20;
+            box.write(size, 6);
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            claim(box, 2);
+            assertThat(box.farDone.done.getLast()).satisfies(done -> assertThat(done.length()).isEqualTo(100));
+            assertThat(box.pair.farQueue.operationsInFlight()).as("the claim").isEqualTo(1);
+
+            receiver.receive(box.far, 0, size, TAG, 0, RECEIVED); // gets the next, though the claimed one came before
+            box.pair.endpoint.tagged().send(box.near, 0, size, box.pair.far, TAG, SENT + 1);
+            box.await(2, 2);
+            assertThat(box.hasArrived(size)).isTrue();
+            box.far.segment().fill((byte) 0);
+            receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 2);
+            box.await(2, 3);
+            assertThat(box.farDone.done.getLast().token()).isEqualTo(2);
+            assertThat(box.hasArrived(100)).isTrue();
+            assertThat(box.farDone.errors).isEmpty();
+            assertThat(box.pair.farQueue.operationsInFlight()).isZero();
+            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 2))
+                    .withMessageContaining("claim one");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void aClaimOfNothingIsAnErrorAndKeepsNoPlace(String provider) {
+        try (Mailbox box = open(provider)) {
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (!has(box, Fact.PEEK_RECEIVES)) {
+                receiver.claim(TAG, 0, 1);
+                box.await(0, 1);
+                assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
+            }
+            assertThat(box.pair.farQueue.operationsInFlight()).isZero();
+            assertThatIllegalArgumentException().isThrownBy(() -> receiver.receiveClaimed(box.far, 0, 100, TAG, 0, 1))
+                    .withMessageContaining("no message is kept with token 1");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource(EVERY)
+    void anEndpointIsClosedWithAClaimedMessage(String provider) {
+        try (Mailbox box = open(provider)) {
+            if (has(box, Fact.PEEK_RECEIVES)) { return; } // nothing can be claimed, as the test of that says
+            box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
+            claim(box, 1);
+            box.await(1, 1);
+            box.pair.farEndpoint.close();
+            box.poll();
+            assertThat(box.farDone.errors).as("the claim had completed").isEmpty();
+            assertThat(box.pair.farQueue.operationsInFlight()).isZero();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource(EVERY)
     void aReceiveFromOnePeerLeavesTheMessagesOfOthers(String provider) {

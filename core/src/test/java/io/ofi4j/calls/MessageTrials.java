@@ -16,6 +16,8 @@ final class MessageTrials {
     private static final long TAG = 0x55;
     private static final long LENGTH = 64;
     private static final long TOKEN = 77;
+    /** More than any provider leaves unused of a receive of many messages. */
+    private static final long ROOM = 64 << 10;
 
     /** What is tried on two endpoints with messages. */
     private interface Body {
@@ -60,6 +62,12 @@ final class MessageTrials {
             sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
             require(box, 1);
         }, Capability.DIRECTED_RECV));
+        all.put("fi_recvmsg, MULTI_RECV", messages(box -> {
+            receiver(box).receiveMany(box.far, 0, 2 * ROOM, TOKEN);
+            sender(box).send(box.near, 0, LENGTH, box.pair.far, TOKEN);
+            require(box, 1);
+            assertThat(box.pair.farQueue.operationsInFlight()).as("room for more").isEqualTo(1);
+        }, Capability.MULTI_RECV));
         all.put("fi_cancel", messages(box -> {
             receiver(box).receive(box.far, 0, LENGTH, TOKEN);
             receiver(box).cancel(TOKEN);
@@ -120,6 +128,17 @@ final class MessageTrials {
             box.await(0, 1);
             assertThat(box.farDone.errors).singleElement()
                     .satisfies(error -> assertThat(error.errno()).isEqualTo(Errno.ENOMSG));
+        }));
+        all.put("fi_trecvmsg, CLAIM", tagged(box -> {
+            taggedSender(box).send(box.near, 0, LENGTH, box.pair.far, TAG, TOKEN);
+            while (box.farDone.done.isEmpty()) { // until it has come
+                box.farDone.errors.clear();
+                tags(box).claim(TAG, 0, TOKEN);
+                box.await(0, 1);
+            }
+            box.farDone.done.clear();
+            tags(box).receiveClaimed(box.far, 0, LENGTH, TAG, 0, TOKEN);
+            require(box, 1);
         }));
         all.put("fi_trecvmsg, DISCARD", tagged(box -> {
             tags(box).discard(TAG, 0, TOKEN);

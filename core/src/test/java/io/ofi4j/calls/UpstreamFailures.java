@@ -69,6 +69,9 @@ final class UpstreamFailures {
             "ignore bits");
     private static final Failure RECEIVES = like("It receives the message; ofi4j refuses it.", Symptom.REFUSED,
             "receives it");
+    private static final Failure OVERWRITES = like(
+            "A message longer than what is left is written beyond the memory; ofi4j refuses it.", Symptom.REFUSED,
+            "could overwrite");
     private static final Failure SENDER_WAITS = like(
             "The sender of a long message is not told that it has completed; ofi4j refuses it.", Symptom.REFUSED,
             "waits for ever");
@@ -118,6 +121,7 @@ final class UpstreamFailures {
     private static final String AUTO = "data progress AUTO";
 
     private static final String DISCARD = "fi_trecvmsg, DISCARD";
+    private static final String MANY = "fi_recvmsg, MULTI_RECV";
 
     private static final List<Failure> ATOMIC = Stream.concat(
             CallTrials.ALL.keySet().stream().filter(call -> call.contains("atomic"))
@@ -139,8 +143,12 @@ final class UpstreamFailures {
             new Failure("fi_tsenddata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_tinjectdata", "sockets MSG", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_recv, directed", "net, tcp", ALL_VERSIONS, ANY_PEER),
-            new Failure("fi_trecv, mask", "shm", OLD, NO_MASK), new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES),
-            new Failure(DISCARD, "shm", OLD, RECEIVES), new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
+            new Failure(MANY, "shm", ALL_VERSIONS, OVERWRITES),
+            new Failure(MANY, "udp;ofi_rxd", ALL_VERSIONS, OVERWRITES),
+            new Failure(MANY, "tcp;ofi_rxm", NEW, OVERWRITES), new Failure(MANY, "verbs;ofi_rxm", NEW, OVERWRITES),
+            new Failure("fi_trecvmsg, CLAIM", "shm", OLD, RECEIVES), new Failure("fi_trecv, mask", "shm", OLD, NO_MASK),
+            new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES), new Failure(DISCARD, "shm", OLD, RECEIVES),
+            new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "verbs;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "udp;ofi_rxd", ALL_VERSIONS, SENDER_WAITS),
             new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),

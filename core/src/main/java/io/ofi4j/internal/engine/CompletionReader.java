@@ -23,6 +23,9 @@ public class CompletionReader {
     /** Instead of a count: an error comes next. */
     public static final int ERROR = -1;
 
+    /** Beside the flags of a completion: it is an error. */
+    private static final long FAILED = Long.MIN_VALUE;
+
     /** The batch that polls read into, with tokens in the place of contexts; concurrent polls need further ones. */
     public final CqOps first;
     /** Whether a poll must look at more than libfabric's queue: something is kept, or the queue must not be read. */
@@ -201,7 +204,9 @@ public class CompletionReader {
         if (contexts.isOfMany(context) && (flags & FabricConstants.FI_MULTI_RECV) == 0) {
             return contexts.token(context);
         }
-        if (contexts.isInFlight(context)) { return contexts.complete(context); }
+        if (contexts.isInFlight(context)) {
+            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.complete(context);
+        }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
     }
@@ -213,7 +218,7 @@ public class CompletionReader {
             contexts.release(entry.context());
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
-            long ended = entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0;
+            long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
             putAside(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(),
                     entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));

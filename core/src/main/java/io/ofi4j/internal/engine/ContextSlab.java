@@ -26,8 +26,10 @@ public final class ContextSlab {
     public static final long RECEIVE = 1L << 60;
     /** Set in an endpoint's number: the operation is a receive of many messages, and completes with each of them. */
     public static final long MANY = SILENT | RECEIVE | 1L << 59;
+    /** Set in an endpoint's number: the operation looks for a message, and its context holds what it finds. */
+    public static final long CLAIM = SILENT | RECEIVE | 1L << 58;
     /** The largest number of an endpoint or region; the smallest is 1. */
-    public static final int LARGEST_NUMBER = (1 << 27) - 1;
+    public static final int LARGEST_NUMBER = (1 << 26) - 1;
     /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
@@ -49,6 +51,10 @@ public final class ContextSlab {
     private static final long ABANDONED = SILENT;
     /** Adds one to the count of free slots. */
     private static final long ONE = 1L << 32;
+    /** In the place of {@link #CLAIM}: the look has completed, and the context holds a message. */
+    private static final long CLAIMED = SILENT | RECEIVE | 1L << 57;
+    /** Every mark of an endpoint's number. */
+    private static final long MARKS = READ | MANY | CLAIM | CLAIMED;
     /** Set in the lower half of an owner: the operation uses further regions. */
     private static final long SEVERAL = 0x8000_0000L;
 
@@ -129,7 +135,7 @@ public final class ContextSlab {
 
     /** Whether a context belongs to an operation in flight whose success is not reported. */
     public boolean isSilent(long context) {
-        return isOurs(context) && owner(slot(context)) >= SILENT && (owner(slot(context)) & MANY) != MANY;
+        return isOurs(context) && owner(slot(context)) >= SILENT && (owner(slot(context)) & RECEIVE) == 0;
     }
 
     /** Whether a context belongs to an operation in flight. */
@@ -145,6 +151,29 @@ public final class ContextSlab {
     public boolean isOfMany(long context) {
         return isInFlight(context) && (owner(slot(context)) & MANY) == MANY;
     }
+
+    /** Ends the look for a message: keeps its context, if it is to hold the message. Its token. */
+    public long completeLook(long context) {
+        int slot = slot(context);
+        if ((owner(slot) & CLAIM) != CLAIM) { return complete(context); }
+        notes[slot * NOTES + OWNER] ^= CLAIM ^ CLAIMED;
+        return token(context);
+    }
+
+    /** The context that holds the message found with this token, or {@link #NONE}. */
+    public long claimed(int endpoint, long token) {
+        return ofEndpoint(endpoint).filter(this::isClaimed).mapToLong(this::context)
+                .filter(context -> token(context) == token).findFirst().orElse(NONE);
+    }
+
+    private boolean isClaimed(int slot) { return (owner(slot) & CLAIMED) == CLAIMED; }
+
+    /** A receive takes the message that a context holds; {@link #unreceived} undoes it. */
+    public void received(long context, long endpoint, int region) {
+        notes[slot(context) * NOTES + OWNER] = endpoint | region;
+    }
+
+    public void unreceived(long context, long endpoint) { notes[slot(context) * NOTES + OWNER] = endpoint | CLAIMED; }
 
     /** Frees the slot of an operation in flight; its token. */
     public long complete(long context) {
@@ -183,8 +212,8 @@ public final class ContextSlab {
 
     /** The contexts of an endpoint's receives with this token. */
     public long[] receives(int endpoint, long token) {
-        return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0).mapToLong(this::context)
-                .filter(context -> token(context) == token).toArray();
+        return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0 && !isClaimed(slot))
+                .mapToLong(this::context).filter(context -> token(context) == token).toArray();
     }
 
     public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }
@@ -192,7 +221,7 @@ public final class ContextSlab {
     private IntStream taken() { return IntStream.range(0, inFlight() > 0 ? slots : 0).filter(slot -> owner(slot) > 0); }
 
     private IntStream ofEndpoint(int endpoint) {
-        return taken().filter(slot -> (owner(slot) & ~(READ | MANY)) >>> 32 == endpoint);
+        return taken().filter(slot -> (owner(slot) & ~MARKS) >>> 32 == endpoint);
     }
 
     private boolean concerns(int slot, int region) {
@@ -212,6 +241,9 @@ public final class ContextSlab {
     }
 
     private long[] end(int endpoint, LongConsumer ending) {
+        // The looks of claimed messages have completed.
+        Arrays.stream(ofEndpoint(endpoint).filter(this::isClaimed).toArray()).mapToLong(this::context)
+                .forEach(this::release);
         long[] contexts = ofEndpoint(endpoint).mapToLong(this::context).toArray();
         long[] tokens = Arrays.stream(contexts).map(this::token).toArray();
         Arrays.stream(contexts).forEach(ending);

@@ -17,6 +17,7 @@ public final class FabricConstants {
     public static final long FI_REMOTE_CQ_DATA = 1L << 17;
     public static final long FI_MULTI_RECV = 1L << 16;
     public static final long FI_PEEK = 1L << 19;
+    public static final long FI_CLAIM = 1L << 59;
     public static final long FI_DISCARD = 1L << 58;
     public static final long FI_COMPLETION = 1L << 24;
     public static final long FI_RMA_PMEM = 1L << 49;
