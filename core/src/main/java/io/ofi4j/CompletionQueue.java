@@ -17,6 +17,7 @@ import io.ofi4j.internal.engine.QueueReceives;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
+import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
@@ -280,6 +281,23 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         drain();
         try (var _ = guard.enterAsAnyone()) {
             dataReceives.forget(endpoint);
+        }
+    }
+
+    /** Has the provider end the receives of an endpoint that it closes later: it would keep their places until then. */
+    void endReceives(Endpoint endpoint) {
+        try (var _ = guard.enterAsAnyone()) {
+            for (long context : contexts.receives(endpoint.number)) {
+                EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
+            }
+        }
+    }
+
+    /** Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now. */
+    void forgetAbandoned(Endpoint endpoint) {
+        drain();
+        try (var _ = guard.enterAsAnyone()) {
+            contexts.releaseAbandoned(endpoint.number);
         }
     }
 

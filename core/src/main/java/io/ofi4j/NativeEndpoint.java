@@ -213,6 +213,7 @@ final class NativeEndpoint implements EndpointView {
             if (status == 0) { closeWriteCounter(); }
         } else {
             domain.closes.hold(this);
+            if (enabled) { bindings.receiveQueue().endReceives(endpoint); }
         }
         bindings.queues().forEach(queue -> queue.cancel(endpoint, isNow));
         if (enabled && receives > 0 && status == 0) { bindings.receiveQueue().forgetReceives(endpoint); }
@@ -226,6 +227,7 @@ final class NativeEndpoint implements EndpointView {
             FidOps.fi_close(handle); // no caller is left to report a failure to
             closeWriteCounter();
             endpoint.quirks.closed(this);
+            bindings.queues().forEach(queue -> queue.forgetAbandoned(endpoint));
         });
         if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
     }

@@ -269,9 +269,10 @@ public final class Tagged extends TwoSided {
 
     /**
      * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token: no other receive takes it; FI_PEEK
-     * with FI_CLAIM. It takes a place of the queue until then.
+     * with FI_CLAIM. It takes a place of the queue until then. It is refused where it cuts long messages short, as over {@code ofi_rxd}.
      */
     public boolean tryClaim(long tag, long ignore, long token) {
+        requireClaims();
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
     }
 

@@ -37,6 +37,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private final Endpoint endpoint;
     private final boolean losesData;
     private final boolean injectsHang;
+    private final boolean claimsTruncate;
     private final boolean directed;
     private final boolean fullIsNoMemory;
 
@@ -58,6 +59,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS) && !endpoint.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
         this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
         this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
+        this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);
         this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
@@ -86,6 +88,13 @@ abstract sealed class TwoSided permits Messages, Tagged {
         if (why != null) { throw new UnsupportedOperationException(why); }
         checks.requireReachable(peer);
         return peer.fabricAddress;
+    }
+
+    void requireClaims() {
+        if (claimsTruncate) {
+            throw new UnsupportedOperationException(
+                    "a message that is claimed over " + checks.provider + " may be cut short: receive it");
+        }
     }
 
     IllegalArgumentException notClaimed(long token) {
@@ -132,7 +141,9 @@ abstract sealed class TwoSided permits Messages, Tagged {
                     throw new UnsupportedOperationException("fi_cancel is not offered by the provider "
                             + checks.provider + " here: close the endpoint, which ends its receives");
                 }
-                Status.check(status, "fi_cancel", checks.provider);
+                if (status != -Errno.ENOENT) { // a message has come for it
+                    Status.check(status, "fi_cancel", checks.provider);
+                }
             }
         } finally {
             ThreadGuard.exit(receiveGuard, entered);

@@ -72,6 +72,28 @@ class MessagesTest {
     }
 
     @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void receivesOfClosedEndpointsGiveTheirPlacesBack(String provider) {
+        try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA),
+                CompletionQueueAttributes.defaults().size(64));
+                MemoryRegion region = pair.domain.allocate(64, Access.RECEIVE)) {
+            for (int round = 0; round < 20; round++) {
+                try (Endpoint endpoint = pair.domain.openEndpoint().bind(pair.vector).bind(pair.queue).enable()) {
+                    for (int token = 0; token < 16; token++) {
+                        endpoint.messages().receive(region, 0, 64, token);
+                    }
+                }
+                int expected = (round + 1) * 16;
+                Waiting.YIELD.until(() -> {
+                    pair.poll();
+                    return pair.errors.size() == expected;
+                }, Pair.DEADLINE);
+            }
+            assertThat(pair.errors).allSatisfy(error -> assertThat(error.errno()).isEqualTo(Errno.ECANCELED));
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource(EVERY)
     void anInjectedMessageCompletesAtTheReceiverOnly(String provider) {
         try (Mailbox box = open(provider)) {

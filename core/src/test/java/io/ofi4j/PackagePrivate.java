@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
 import java.time.Duration;
 
 /** Gives tests of other packages what the public API has no words for. */
@@ -14,6 +15,11 @@ public final class PackagePrivate {
 
     /** {@return the bits of rights} */
     public static long bits(Access... rights) { return Access.bitsOf(rights); }
+
+    /** {@return whether the quirks of an endpoint state a fact} */
+    public static boolean has(Endpoint endpoint, Fact fact) {
+        return endpoint.quirks.has(fact);
+    }
 
     /** {@return a raw key that no provider has given} */
     public static RawKey rawKey(long length, long rights, byte[] key) {

@@ -215,6 +215,10 @@ class TaggedTest {
         }
     }
 
+    private static boolean cannotClaim(Mailbox box) {
+        return has(box, Fact.PEEK_RECEIVES) || has(box, Fact.CLAIMS_TRUNCATE);
+    }
+
     /** Looks again and again, until a message is there. */
     private static void claim(Mailbox box, long token) {
         Tagged receiver = box.pair.farEndpoint.tagged();
@@ -232,9 +236,9 @@ class TaggedTest {
     void aClaimedMessageIsKeptForWhoClaimedIt(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (has(box, Fact.PEEK_RECEIVES)) {
+            if (cannotClaim(box)) {
                 assertThatThrownBy(() -> receiver.claim(TAG, 0, 1)).isInstanceOf(UnsupportedOperationException.class)
-                        .hasMessageContaining("receives it");
+                        .message().matches(".*(receives it|may be cut short): .*");
                 return;
             }
             int size = 1 << 20;
@@ -265,7 +269,7 @@ class TaggedTest {
     void aClaimOfNothingIsAnErrorAndKeepsNoPlace(String provider) {
         try (Mailbox box = open(provider)) {
             Tagged receiver = box.pair.farEndpoint.tagged();
-            if (!has(box, Fact.PEEK_RECEIVES)) {
+            if (!cannotClaim(box)) {
                 receiver.claim(TAG, 0, 1);
                 box.await(0, 1);
                 assertThat(box.farDone.errors).extracting(CompletionError::errno).containsExactly(Errno.ENOMSG);
@@ -280,7 +284,7 @@ class TaggedTest {
     @MethodSource(EVERY)
     void anEndpointIsClosedWithAClaimedMessage(String provider) {
         try (Mailbox box = open(provider)) {
-            if (has(box, Fact.PEEK_RECEIVES)) { return; } // nothing can be claimed, as the test of that says
+            if (cannotClaim(box)) { return; } // as another test says
             box.pair.endpoint.tagged().send(box.near, 0, 100, box.pair.far, TAG, SENT);
             claim(box, 1);
             box.await(1, 1);

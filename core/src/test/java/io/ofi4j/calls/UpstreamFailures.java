@@ -72,6 +72,8 @@ final class UpstreamFailures {
     private static final Failure OVERWRITES = like(
             "A message longer than what is left is written beyond the memory; ofi4j refuses it.", Symptom.REFUSED,
             "could overwrite");
+    private static final Failure CUT_SHORT = like("It cuts messages of several packets short; ofi4j refuses it.",
+            Symptom.REFUSED, "may be cut short");
     private static final Failure SENDER_WAITS = like(
             "The sender of a long message is not told that it has completed; ofi4j refuses it.", Symptom.REFUSED,
             "waits for ever");
@@ -146,9 +148,10 @@ final class UpstreamFailures {
             new Failure(MANY, "shm", ALL_VERSIONS, OVERWRITES),
             new Failure(MANY, "udp;ofi_rxd", ALL_VERSIONS, OVERWRITES),
             new Failure(MANY, "tcp;ofi_rxm", NEW, OVERWRITES), new Failure(MANY, "verbs;ofi_rxm", NEW, OVERWRITES),
-            new Failure("fi_trecvmsg, CLAIM", "shm", OLD, RECEIVES), new Failure("fi_trecv, mask", "shm", OLD, NO_MASK),
-            new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES), new Failure(DISCARD, "shm", OLD, RECEIVES),
-            new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
+            new Failure("fi_trecvmsg, CLAIM", "shm", OLD, RECEIVES),
+            new Failure("fi_trecvmsg, CLAIM", "udp;ofi_rxd", ALL_VERSIONS, CUT_SHORT),
+            new Failure("fi_trecv, mask", "shm", OLD, NO_MASK), new Failure("fi_trecvmsg, PEEK", "shm", OLD, RECEIVES),
+            new Failure(DISCARD, "shm", OLD, RECEIVES), new Failure(DISCARD, "tcp;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "verbs;ofi_rxm", ALL_VERSIONS, SENDER_WAITS),
             new Failure(DISCARD, "udp;ofi_rxd", ALL_VERSIONS, SENDER_WAITS),
             new Failure(FROM, "shm", List.of(NEWEST), NO_SOURCE_HERE),

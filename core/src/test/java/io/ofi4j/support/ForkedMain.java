@@ -1,8 +1,12 @@
 package io.ofi4j.support;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 /** Runs the main class of a {@link Forked} JVM. An exception that ends any thread ends the JVM with a status of its own. */
 public final class ForkedMain {
@@ -13,12 +17,22 @@ public final class ForkedMain {
     /** The name of the main class, and its arguments. */
     public static void main(String[] arguments) throws Throwable {
         Thread.setDefaultUncaughtExceptionHandler(ForkedMain::end);
+        removeFilesOfThisNumber();
         Method main = Class.forName(arguments[0]).getDeclaredMethod("main", String[].class);
         main.setAccessible(true);
         try {
             main.invoke(null, (Object) Arrays.copyOfRange(arguments, 1, arguments.length));
         } catch (InvocationTargetException e) {
             throw e.getCause();
+        }
+    }
+
+    /** Of a process that was killed and had the number of this one: shm refuses to make them anew. */
+    private static void removeFilesOfThisNumber() throws IOException {
+        String prefix = ProcessHandle.current().pid() + ":";
+        try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
+            files.filter(file -> file.getFileName().toString().startsWith(prefix))
+                    .forEach(file -> file.toFile().delete());
         }
     }
 

@@ -29,7 +29,7 @@ public final class ContextSlab {
     /** Set in an endpoint's number: the operation looks for a message, and its context holds what it finds. */
     public static final long CLAIM = SILENT | RECEIVE | 1L << 58;
     /** The largest number of an endpoint or region; the smallest is 1. */
-    public static final int LARGEST_NUMBER = (1 << 26) - 1;
+    public static final int LARGEST_NUMBER = (1 << 24) - 1;
     /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
@@ -47,8 +47,8 @@ public final class ContextSlab {
     private static final int OWNER = 1;
     /** The sign bit: marks a free slot. */
     private static final long FREE = Long.MIN_VALUE;
-    /** Instead of an owner: silent, without endpoint and region. */
-    private static final long ABANDONED = SILENT;
+    /** Beside the number of an endpoint: it was closed before the operation completed. */
+    private static final long ABANDONED = SILENT | 1L << 56;
     /** Adds one to the count of free slots. */
     private static final long ONE = 1L << 32;
     /** In the place of {@link #CLAIM}: the look has completed, and the context holds a message. */
@@ -212,8 +212,13 @@ public final class ContextSlab {
 
     /** The contexts of an endpoint's receives with this token. */
     public long[] receives(int endpoint, long token) {
+        return Arrays.stream(receives(endpoint)).filter(context -> token(context) == token).toArray();
+    }
+
+    /** The contexts of all of an endpoint's receives. */
+    public long[] receives(int endpoint) {
         return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0 && !isClaimed(slot))
-                .mapToLong(this::context).filter(context -> token(context) == token).toArray();
+                .mapToLong(this::context).toArray();
     }
 
     public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }
@@ -237,7 +242,14 @@ public final class ContextSlab {
 
     /** As {@link #releaseEndpoint}, where operations may still complete: those completions are dropped. */
     public long[] abandonEndpoint(int endpoint) {
-        return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED);
+        return end(endpoint, context -> notes[slot(context) * NOTES + OWNER] = ABANDONED | endpoint(endpoint));
+    }
+
+    /** Frees the slots that {@link #abandonEndpoint} has left: no operation completes any more. */
+    public void releaseAbandoned(int endpoint) {
+        long abandoned = (ABANDONED | endpoint(endpoint)) >>> 32;
+        Arrays.stream(taken().filter(slot -> owner(slot) >>> 32 == abandoned).toArray()).mapToLong(this::context)
+                .forEach(this::release);
     }
 
     private long[] end(int endpoint, LongConsumer ending) {
@@ -252,6 +264,6 @@ public final class ContextSlab {
 
     /** Whether the endpoint of an operation was closed before it completed. */
     public boolean isAbandoned(long context) {
-        return isOurs(context) && owner(slot(context)) == ABANDONED;
+        return isInFlight(context) && (owner(slot(context)) & ABANDONED) == ABANDONED;
     }
 }

@@ -42,6 +42,8 @@ public enum Fact {
     LONG_MESSAGES_STOP_CALLS,
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
     LONG_MESSAGES_OVERWRITE,
+    /** A message that is claimed may be cut short. */
+    CLAIMS_TRUNCATE,
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
