@@ -293,8 +293,12 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         }
     }
 
-    /** Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now. */
+    /**
+     * Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now; not those of
+     * another thread's queue.
+     */
     void forgetAbandoned(Endpoint endpoint) {
+        if (completions.isClosed() || !guard.admitsAnyone(Thread.currentThread())) { return; }
         drain();
         try (var _ = guard.enterAsAnyone()) {
             contexts.releaseAbandoned(endpoint.number);
