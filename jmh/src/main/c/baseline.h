@@ -6,12 +6,15 @@
 #define BASELINE_H
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdnoreturn.h>
@@ -24,6 +27,12 @@
 /* The most operations in flight. */
 #define MOST_IN_FLIGHT 4096
 #define LETTER_ROOM 64
+/* How many receives each endpoint has posted, and how long they are, as in MessageWork.java. */
+#define RECEIVES 128
+#define MESSAGE_ROOM 64
+
+/* What the endpoints can do. */
+enum family { RMA, ATOMIC, MSG, TAGGED };
 
 struct region {
     char *memory;
@@ -36,6 +45,7 @@ struct region {
 
 /* What a worker has open: two endpoints that share an address vector, each with a completion queue. */
 struct world {
+    enum family family;
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -53,6 +63,8 @@ struct world {
     struct region letter;
     struct region mailbox;
     fi_addr_t peer;
+    /* The source, as the target sees it. */
+    fi_addr_t back;
     fi_addr_t other;
     uint64_t other_base;
     uint64_t other_key;
@@ -65,20 +77,28 @@ struct world {
     void *idle[MOST_IN_FLIGHT];
     int idle_count;
     struct fi_cq_data_entry entries[BATCH];
+
+    /* Of messages: of the source's receives and of the target's. */
+    struct fi_context2 receive_contexts[2][RECEIVES];
+    uint64_t received[2];
 };
 
 /* Ends the process with one sentence on stdout, which the driver shows. */
 noreturn void fail(const char *call, long status);
 
 /* 0, or -FI_ENODATA where no provider offers that. */
-int open_world(struct world *world, const char *provider, const char *node, enum fi_threading threading,
-               enum fi_progress progress, size_t length);
+int open_world(struct world *world, enum family family, const char *provider, const char *node,
+               enum fi_threading threading, enum fi_progress progress, size_t length);
 void insert_other(struct world *world, const char *address_in_hex, uint64_t base, uint64_t key);
 void print_world(struct world *world);
 void close_world(struct world *world);
 
 /* Runs so many operations; how many nanoseconds that took, or -1 where there is no such work. */
 int64_t run_work(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
+
+/* The same for messages, where there is such work for the endpoints. */
+bool run_messages(struct world *world, const char *work, size_t size, uint64_t window, uint64_t count);
+void post_receives(struct world *world);
 
 /* So many exchanges with another process, one after the other; what each took goes to samples, in nanoseconds. */
 int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t count, int64_t *samples);

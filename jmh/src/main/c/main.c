@@ -1,7 +1,8 @@
 /*
  * A worker: obeys commands on stdin, one a line, and answers each with a line on stdout.
  *
- *     open PROVIDER NODE THREADING PROGRESS LENGTH   ok VERSION ADDRESS BASE KEY THREAD, or absent
+ *     open PROVIDER NODE THREADING PROGRESS LENGTH FAMILY
+ *                                                    ok VERSION ADDRESS BASE KEY THREAD, or absent
  *     other ADDRESS BASE KEY                         ok
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
  *     ping WORK UNMEASURED COUNT                     ok 0 SWITCHES NANOSECONDS ...
@@ -51,12 +52,16 @@ static enum fi_progress progress_of(const char *name) {
     return strcmp(name, "MANUAL") == 0 ? FI_PROGRESS_MANUAL : strcmp(name, "AUTO") == 0 ? FI_PROGRESS_AUTO : FI_PROGRESS_UNSPEC;
 }
 
+static enum family family_of(const char *name) {
+    return strcmp(name, "MSG") == 0 ? MSG : strcmp(name, "TAGGED") == 0 ? TAGGED : strcmp(name, "ATOMIC") == 0 ? ATOMIC : RMA;
+}
+
 static void command_open(struct world *world, const char *line) {
-    char provider[64], node[64], threading[16], progress[16];
+    char provider[64], node[64], threading[16], progress[16], family[16];
     size_t length;
-    if (sscanf(line, "open %63s %63s %15s %15s %zu", provider, node, threading, progress, &length) != 5)
+    if (sscanf(line, "open %63s %63s %15s %15s %zu %15s", provider, node, threading, progress, &length, family) != 6)
         misunderstood(line);
-    int status = open_world(world, provider, strcmp(node, "-") == 0 ? NULL : node, threading_of(threading),
+    int status = open_world(world, family_of(family), provider, strcmp(node, "-") == 0 ? NULL : node, threading_of(threading),
                             progress_of(progress), length);
     if (status == 0)
         print_world(world);

@@ -46,6 +46,23 @@ static inline bool try_write_data(struct world *world, size_t size, uint64_t dat
                     context, "fi_writedata");
 }
 
+static inline bool try_fetch_add(struct world *world) {
+    void *context = take_context(world);
+    return accepted(world,
+                    fi_fetch_atomic(world->source, world->local.memory, 1, world->local.descriptor,
+                                    world->local.memory + LETTER_ROOM, world->local.descriptor, world->peer,
+                                    world->remote.base, world->remote.key, FI_UINT64, FI_SUM, context),
+                    context, "fi_fetch_atomic");
+}
+
+static void fetch_add_each(struct world *world, uint64_t count) {
+    for (uint64_t done = 0; done < count; done++) {
+        while (!try_fetch_add(world))
+            make_progress(world);
+        await_completions(world, world->posted);
+    }
+}
+
 static void write_one(struct world *world, size_t size) {
     while (!try_write(world, 0, size))
         make_progress(world);
@@ -126,7 +143,9 @@ int64_t run_work(struct world *world, const char *work, size_t size, uint64_t wi
         poll_each(world, count);
     else if (strcmp(work, "stream") == 0)
         stream(world, size, window, count);
-    else
+    else if (strcmp(work, "fetchadd") == 0)
+        fetch_add_each(world, count);
+    else if (!run_messages(world, work, size, window, count))
         return -1;
     return now() - start;
 }

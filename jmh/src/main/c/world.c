@@ -20,11 +20,16 @@ static void check(long status, const char *call) {
         fail(call, status);
 }
 
-static struct fi_info *make_hints(const char *provider, enum fi_threading threading, enum fi_progress progress) {
+static uint64_t capabilities_of(enum family family) {
+    return family == MSG ? FI_MSG : family == TAGGED ? FI_TAGGED : family == ATOMIC ? FI_RMA | FI_ATOMIC : FI_RMA;
+}
+
+static struct fi_info *make_hints(enum family family, const char *provider, enum fi_threading threading,
+                                  enum fi_progress progress) {
     struct fi_info *hints = fi_allocinfo();
     if (hints == NULL)
         fail("fi_allocinfo", -FI_ENOMEM);
-    hints->caps = FI_RMA;
+    hints->caps = capabilities_of(family);
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->threading = threading;
@@ -78,7 +83,8 @@ static struct fid_ep *open_endpoint(struct world *world, struct fid_cq *queue) {
     check(fi_endpoint(world->domain, world->info, &endpoint, NULL), "fi_endpoint");
     check(fi_ep_bind(endpoint, &world->vector->fid, 0), "fi_ep_bind");
     check(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-    if (strstr(world->info->fabric_attr->prov_name, "ofi_rxm") != NULL)
+    if (world->family != MSG && world->family != TAGGED &&
+        strstr(world->info->fabric_attr->prov_name, "ofi_rxm") != NULL)
         bind_write_counter(world, endpoint);
     check(fi_enable(endpoint), "fi_enable");
     return endpoint;
@@ -106,9 +112,10 @@ static fi_addr_t insert(struct world *world, const void *name) {
     return address;
 }
 
-int open_world(struct world *world, const char *provider, const char *node, enum fi_threading threading,
-               enum fi_progress progress, size_t length) {
-    struct fi_info *hints = make_hints(provider, threading, progress);
+int open_world(struct world *world, enum family family, const char *provider, const char *node,
+               enum fi_threading threading, enum fi_progress progress, size_t length) {
+    world->family = family;
+    struct fi_info *hints = make_hints(family, provider, threading, progress);
     int status = find(world, provider, node, hints);
     fi_freeinfo(hints);
     if (status != 0)
@@ -122,14 +129,22 @@ int open_world(struct world *world, const char *provider, const char *node, enum
     check(fi_av_open(world->domain, &attributes, &world->vector, NULL), "fi_av_open");
     world->source = open_endpoint(world, world->queue);
     world->target = open_endpoint(world, world->target_queue);
-    open_region(world, &world->local, length, FI_READ | FI_WRITE, 1);
-    open_region(world, &world->remote, length, FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
-    open_region(world, &world->letter, LETTER_ROOM, FI_WRITE, 3);
-    open_region(world, &world->mailbox, LETTER_ROOM, FI_REMOTE_WRITE, 4);
+    bool messages = family == MSG || family == TAGGED;
+    uint64_t two_sided = FI_SEND | FI_RECV;
+    open_region(world, &world->local, length, messages ? two_sided : FI_READ | FI_WRITE, 1);
+    open_region(world, &world->remote, length, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
+    open_region(world, &world->letter, LETTER_ROOM, messages ? two_sided : FI_WRITE, 3);
+    open_region(world, &world->mailbox, LETTER_ROOM, messages ? two_sided : FI_REMOTE_WRITE, 4);
     char name[NAME_ROOM];
     size_t room = sizeof(name);
     check(fi_getname(&world->target->fid, name, &room), "fi_getname");
     world->peer = insert(world, name);
+    if (messages) {
+        room = sizeof(name);
+        check(fi_getname(&world->source->fid, name, &room), "fi_getname");
+        world->back = insert(world, name);
+        post_receives(world);
+    }
     for (int at = 0; at < MOST_IN_FLIGHT; at++)
         return_context(world, &world->contexts[at]);
     return 0;

@@ -1,9 +1,11 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.Access;
+import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.EventQueueAttributes;
@@ -30,6 +32,9 @@ final class HostileCalls {
     private static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class,
             io.ofi4j.RemoteRegion.class, io.ofi4j.RawKey.class, io.ofi4j.info.EndpointAddress.class,
             io.ofi4j.info.FabricHints.class, io.ofi4j.MemoryRegionAttributes.class);
+
+    /** A message that is longer than its receive ends the process, or never lets a poll return: README. */
+    private static final Set<String> LONG_MESSAGES_KILL = Set.of("shm");
 
     private final HostileRun run;
     private final HostilePool pool = new HostilePool();
@@ -66,8 +71,19 @@ final class HostileCalls {
 
     private void stage(Random random) {
         boolean hasAtomics = random.nextBoolean() && TestProviders.atomics().anyMatch(run.provider::equals);
-        Pair pair = new Pair(hasAtomics ? TestProviders.atomicHints(run.provider) : TestProviders.hints(run.provider));
+        boolean hasMessages = !hasAtomics && random.nextBoolean() && !LONG_MESSAGES_KILL.contains(run.provider);
+        Pair pair = new Pair(hasAtomics
+                ? TestProviders.atomicHints(run.provider)
+                : hasMessages
+                        ? TestProviders.hints(run.provider).capabilities(Capability.RMA, Capability.MSG)
+                        : TestProviders.hints(run.provider));
         if (hasAtomics) { pool.add(random, pair.endpoint.atomics()); }
+        if (hasMessages) {
+            Stream.of(pair.endpoint, pair.farEndpoint).map(Endpoint::messages).forEach(object -> {
+                pool.add(random, object);
+                pool.add(random, object.message());
+            });
+        }
         MemoryRegion region = pair.domain.allocate(4096, Access.values());
         Stream.of(pair.fabric, pair.domain, pair.queue, pair.farQueue, pair.vector, pair.events, pair.passive,
                 pair.endpoint, pair.farEndpoint, pair.far, region, region.remote(), pair.rma(), pair.rma().message(),

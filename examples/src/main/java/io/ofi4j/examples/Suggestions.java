@@ -14,9 +14,10 @@ final class Suggestions {
 
     private Suggestions() {}
 
-    /** {@return the nearest of what there is, as a question, or nothing} */
+    /** {@return the nearest of what there is, as a question, or nothing where it is there itself} */
     static String of(String typed, Collection<String> possible) {
-        return possible.stream().filter(name -> changes(typed, name) <= MOST_CHANGES && !name.equals(typed))
+        if (possible.contains(typed)) { return ""; }
+        return possible.stream().filter(name -> changes(typed, name) <= MOST_CHANGES)
                 .min(Comparator.comparingInt(name -> changes(typed, name)))
                 .map(name -> ": did you mean '" + name + "'?").orElse("");
     }

@@ -22,10 +22,10 @@ final class Arrival {
     private final long marker;
     private long number;
 
-    Arrival(End here, Target target, Pump pump) {
-        this.rma = here.endpoint().rma();
-        this.local = here.region();
-        this.target = target;
+    Arrival(Place place, Pump pump) {
+        this.rma = place.here().endpoint().rma();
+        this.local = place.here().region();
+        this.target = place.target();
         this.pump = pump;
         this.completions = pump.completions();
         this.marker = target.region().length() - Layout.MARKER;

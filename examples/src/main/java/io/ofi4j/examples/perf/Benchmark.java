@@ -1,7 +1,9 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.examples.Interrupt;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
@@ -11,52 +13,47 @@ final class Benchmark {
     private static final long PASS_TIME = 500_000_000;
     private static final long FEWEST = 100;
     private static final long MOST = 1_000_000;
-    private static final int VERIFICATION_SLOTS = 256;
     private static final int VERIFICATION_SWEEPS = 8;
 
     private final Settings settings;
-    private final End here;
-    private final Target target;
     private final Progress progress;
     private final Watchdog watchdog;
     private final WarmUp warmUp;
     private final SplittableRandom random = new SplittableRandom();
 
-    Benchmark(Settings settings, End here, Target target, Progress progress, Watchdog watchdog) {
+    Benchmark(Settings settings, Progress progress, Watchdog watchdog) {
         this.settings = settings;
-        this.here = here;
-        this.target = target;
         this.progress = progress;
         this.watchdog = watchdog;
         this.warmUp = new WarmUp(settings.warmUp());
     }
 
-    /** {@return how many bytes both regions need for these settings} */
-    static long regionLength(Settings settings) {
-        return settings.sizes().stream().mapToLong(size -> layout(settings, size).regionLength()).max().orElseThrow();
-    }
-
-    private static Layout layout(Settings settings, long size) {
-        return Layout.of(size, Math.max(settings.window(), VERIFICATION_SLOTS));
-    }
-
     /** Until all sizes are measured, or the user has enough. */
-    Result measureAll(Report report) {
+    Result measureAll(List<Plan> plans, Function<Plan, Place> opening, Report report, Header header) {
         long errors = 0;
         try (Interrupt interrupt = new Interrupt()) {
-            for (long size : settings.sizes()) {
-                Row row = measure(size, interrupt);
-                errors += row.errors();
-                report.row(row);
-                if (interrupt.isAsked()) { return new Result(errors, true); }
+            for (Plan plan : plans) {
+                try (Place place = opening.apply(plan)) {
+                    if (plan == plans.getFirst()) { report.header(header); }
+                    for (long size : plan.sizes()) {
+                        Row row = measure(place, plan, plan.layout(size), interrupt);
+                        errors += row.errors();
+                        report.row(row);
+                        if (interrupt.isAsked()) { return new Result(errors, true); }
+                    }
+                    watchdog.watch(); // closing asks the provider too
+                }
+                watchdog.rest();
             }
         }
         return new Result(errors, false);
     }
 
-    private Row measure(long size, Interrupt interrupt) {
-        Layout layout = layout(settings, size);
-        Pass pass = pass(layout);
+    private Row measure(Place place, Plan plan, Layout layout, Interrupt interrupt) {
+        long size = layout.size();
+        Pump pump = new Pump(place, new Stall(place.target(), settings.timeout()), watchdog);
+        Transfer transfer = transfer(place, plan, layout);
+        Pass pass = pass(place, pump, transfer, layout);
         watchdog.watch();
         double expected = warmUp.run(pass);
         long wanted = settings.iterations().orElse(expectedOperations(expected));
@@ -73,9 +70,10 @@ final class Benchmark {
         long errors = 0;
         if (settings.verify() && !interrupt.isAsked()) {
             int sweeps = Math.clamp(timed.operations() / layout.slots(), 1, VERIFICATION_SWEEPS);
-            errors = verify(pass, layout, sweeps);
+            errors = verify(place, pass, layout, sweeps);
             verified = OptionalLong.of((long) sweeps * layout.slots());
         }
+        transfer.settle(pump);
         watchdog.rest();
         progress.end();
         return new Row(size, timed.operations(), timed.nanosecondsPerOperation(), latencies, verified, errors);
@@ -93,32 +91,34 @@ final class Benchmark {
                 : measurement.run(wanted, pass);
     }
 
-    private Pass pass(Layout layout) {
-        Transfer transfer = new Transfer(settings.operation(), here, target, layout);
-        Pump pump = new Pump(here, target, new Completions(), new Stall(target, settings.timeout()), watchdog);
+    private Transfer transfer(Place place, Plan plan, Layout layout) {
+        return switch (settings.operation()) {
+            case MSG, TAGGED -> new MessageTransfer(settings.operation(), place.here(), place.target(),
+                    plan.conversation().orElseThrow());
+            case ATOMIC -> new AtomicTransfer(place.here(), place.target(), layout);
+            default -> new RmaTransfer(settings.operation(), place.here(), place.target(), layout);
+        };
+    }
+
+    private Pass pass(Place place, Pump pump, Transfer transfer, Layout layout) {
+        if (settings.pingPong()) { return new PingPongPass((MessageTransfer) transfer, pump); }
         return settings.operation() == Operation.INJECT
-                ? new InjectPass(transfer, pump, new Arrival(here, target, pump),
-                        Math.min(settings.window(), layout.slots()))
+                ? new InjectPass(transfer, pump, new Arrival(place, pump), Math.min(settings.window(), layout.slots()))
                 : new CompletionPass(transfer, pump, layout.slots(), settings.window());
     }
 
-    private long verify(Pass pass, Layout layout, int sweeps) {
-        boolean reads = settings.operation() == Operation.READ;
+    private long verify(Place place, Pass pass, Layout layout, int sweeps) {
+        Verification verification = new Verification(settings.operation(), settings.pingPong(), place, layout);
         long errors = 0;
         for (int sweep = 0; sweep < sweeps; sweep++) {
-            long seed = random.nextLong();
             watchdog.watch();
-            target.prepare(layout, reads, seed);
+            verification.prepareTarget(random.nextLong());
             watchdog.rest(); // memory may be large
-            if (reads) {
-                Pattern.clear(here.region().segment(), layout);
-            } else {
-                Pattern.fill(here.region().segment(), layout, seed);
-            }
+            verification.prepareHere();
             watchdog.watch();
             pass.sweep(layout.slots());
             watchdog.rest();
-            errors += reads ? Pattern.damaged(here.region().segment(), layout, seed) : target.damaged(layout, seed);
+            errors += verification.damaged();
         }
         return errors;
     }

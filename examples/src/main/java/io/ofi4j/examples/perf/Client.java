@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Access;
 import io.ofi4j.Libfabric;
 import java.io.PrintWriter;
 import io.ofi4j.examples.Release;
@@ -19,22 +18,28 @@ final class Client {
 
     /** {@return whether all was right} */
     Result run(Device device, Connection connection, Report report) {
-        long length = Benchmark.regionLength(settings);
-        try (Watchdog watchdog = Watchdog.start(settings.timeout(), err);
-                End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
-                Target target = new RemoteTarget(connection, here, setup(device, here, length), settings.timeout(),
-                        watchdog)) {
-            report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
-                    settings.verify(), connection.toString()));
-            Result result = new Benchmark(settings, here, target, new Progress(), watchdog).measureAll(report);
+        Header header = new Header(settings, libfabric.version(), device.info(), connection.toString());
+        try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+            Result result = new Benchmark(settings, new Progress(), watchdog).measureAll(
+                    Plan.of(settings, device.info()), plan -> open(device, connection, plan, watchdog), report, header);
             connection.bye();
-            watchdog.watch(); // closing asks the provider too
             return result;
         }
     }
 
-    private Setup setup(Device device, End here, long length) {
+    private Place open(Device device, Connection connection, Plan plan, Watchdog watchdog) {
+        End here = End.open(device, plan);
+        try {
+            return new Place(here,
+                    new RemoteTarget(connection, here, setup(device, here, plan), settings.timeout(), watchdog));
+        } catch (RuntimeException e) {
+            here.close();
+            throw e;
+        }
+    }
+
+    private Setup setup(Device device, End here, Plan plan) {
         return new Setup(Release.VERSION, libfabric.version().toString(), settings.operation().toString(),
-                device.kind(), Setup.text(settings.sizes()), length, here.introduction());
+                device.kind(), Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction());
     }
 }

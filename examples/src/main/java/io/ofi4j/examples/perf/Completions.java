@@ -1,15 +1,21 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import org.HdrHistogram.Histogram;
 
 /** Counts completions, and records how long after the post each has come. One class for all queues: a direct call. */
 final class Completions implements CompletionHandler {
-    /** How many have come. */
+    private static final int ECANCELED = 125;
+
+    /** How many have come, but for those of receives. */
     long count;
+    private final End end;
     private long[] starts;
     private int mask;
     private Histogram latencies;
+
+    Completions(End end) { this.end = end; }
 
     /** Counts from 0 and records nothing. */
     void countOnly() {
@@ -36,7 +42,17 @@ final class Completions implements CompletionHandler {
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
         if (token == NO_TOKEN) { return; }
+        if (token >= Receives.TOKEN) {
+            end.onMessage(token);
+            return;
+        }
         count++;
         if (starts != null) { Latencies.record(latencies, System.nanoTime() - starts[(int) token & mask]); }
+    }
+
+    /** Receives that a connection takes along when it ends are no failure: whether the peer has gone is said elsewhere. */
+    @Override
+    public void onError(CompletionError error) {
+        if (error.token() < Receives.TOKEN || error.errno() != ECANCELED) { throw error.toException(); }
     }
 }

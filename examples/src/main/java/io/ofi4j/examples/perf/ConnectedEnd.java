@@ -25,8 +25,8 @@ final class ConnectedEnd extends End {
     private Endpoint endpoint;
     private boolean connected;
 
-    ConnectedEnd(Device device, int window, long length, Access... access) {
-        super(device, window, length, access);
+    ConnectedEnd(Device device, Plan plan, boolean isTarget) {
+        super(device, plan, isTarget);
         this.device = device;
         domain = device.domain();
         try {
@@ -56,6 +56,7 @@ final class ConnectedEnd extends End {
     Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) {
         endpoint = keep(domain.openEndpoint(domain.info().withDestination(address))).bind(events).bind(queue())
                 .enable();
+        receive(endpoint);
         endpoint.connection().connect(address);
         boolean answered = Waiting.YIELD.tryUntil(() -> {
             meanwhile.run();
@@ -72,6 +73,9 @@ final class ConnectedEnd extends End {
     }
 
     @Override
+    Peer peer() { return endpoint.connection().peer(); }
+
+    @Override
     Endpoint endpoint() { return endpoint; }
 
     @Override
@@ -84,6 +88,7 @@ final class ConnectedEnd extends End {
         events.read().ifPresent(event -> {
             if (event instanceof Event.ConnectionRequested(var request) && endpoint == null) {
                 endpoint = keep(domain.openEndpoint(request)).bind(events).bind(queue()).enable();
+                receive(endpoint);
                 endpoint.connection().accept();
             }
         });

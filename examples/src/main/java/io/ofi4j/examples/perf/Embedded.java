@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Access;
 import io.ofi4j.Libfabric;
 
 /** Both ends in this process. */
@@ -15,13 +14,24 @@ final class Embedded {
 
     /** {@return whether all was right} */
     Result run(Device device, Report report) {
-        long length = Benchmark.regionLength(settings);
-        try (End here = End.open(device, settings.window(), length, Access.READ, Access.WRITE);
-                End there = End.open(device, 1, length, settings.operation().remoteAccess());
-                Target target = new EmbeddedTarget(here, there, settings.timeout())) {
-            report.header(new Header(settings.operation(), libfabric.version(), device.info(), settings.window(),
-                    settings.verify(), null));
-            return new Benchmark(settings, here, target, new Progress(), Watchdog.asleep()).measureAll(report);
+        Header header = new Header(settings, libfabric.version(), device.info(), null);
+        return new Benchmark(settings, new Progress(), Watchdog.asleep()).measureAll(Plan.of(settings, device.info()),
+                plan -> open(device, plan), report, header);
+    }
+
+    private Place open(Device device, Plan plan) {
+        End here = End.open(device, plan);
+        try {
+            End there = End.openTarget(device, plan);
+            try {
+                return new Place(here, new EmbeddedTarget(here, there, settings.timeout()));
+            } catch (RuntimeException e) {
+                there.close();
+                throw e;
+            }
+        } catch (RuntimeException e) {
+            here.close();
+            throw e;
         }
     }
 }

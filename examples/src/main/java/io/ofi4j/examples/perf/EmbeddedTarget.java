@@ -9,13 +9,16 @@ final class EmbeddedTarget implements Target {
     private final End here;
     private final End there;
     private final Peer peer;
-    private final Completions none = new Completions();
+    private final Completions ours;
+    private final Completions theirs;
     private final Duration patience;
 
     EmbeddedTarget(End here, End there, Duration patience) {
         this.here = here;
         this.there = there;
         this.patience = patience;
+        this.ours = new Completions(here);
+        this.theirs = new Completions(there);
         there.admit(here.introduction());
         this.peer = here.reach(there.address(), this::progress, patience);
     }
@@ -27,7 +30,7 @@ final class EmbeddedTarget implements Target {
     public RemoteRegion region() { return there.region().remote(); }
 
     @Override
-    public boolean progress() { return there.poll(none); }
+    public boolean progress() { return there.poll(theirs); }
 
     @Override
     public void watch() {
@@ -46,8 +49,8 @@ final class EmbeddedTarget implements Target {
     @Override
     public int damaged(Layout layout, long seed) {
         return Patience.damaged(() -> {
-            here.poll(none);
-            there.poll(none);
+            here.poll(ours);
+            there.poll(theirs);
         }, there.region().segment(), layout, seed, patience);
     }
 

@@ -19,25 +19,65 @@ abstract class End implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final CompletionQueue queue;
     private final MemoryRegion region;
+    private final Plan plan;
+    private final boolean isTarget;
+    /** Of messages: the answers at the measuring end, and what the target does with messages. */
+    private Receives receives;
+    private Responder responder;
 
-    End(Device device, int window, long length, Access... access) {
+    End(Device device, Plan plan, boolean isTarget) {
+        this.plan = plan;
+        this.isTarget = isTarget;
+        Operation operation = plan.operation();
+        int inFlight = plan.inFlight(isTarget);
         try {
             Domain domain = device.domain();
-            queue = keep(window > domain.info().transmit().size()
-                    ? domain.openCompletionQueue(window)
+            queue = keep(inFlight > domain.info().transmit().size()
+                    ? domain.openCompletionQueue(inFlight)
                     : domain.openCompletionQueue());
-            region = keep(allocate(domain, length, access));
+            region = keep(isTarget
+                    ? allocate(domain, plan.length(), operation.remoteAccess())
+                    : allocate(domain, plan.length() * (operation.hasAnswers() ? 2 : 1), operation.localAccess()));
         } catch (RuntimeException e) {
             close();
             throw e;
         }
     }
 
-    /** {@return an end of the device's type} */
-    static End open(Device device, int window, long length, Access... access) {
+    /** {@return an end of the device's type that measures} */
+    static End open(Device device, Plan plan) {
+        return open(device, plan, false);
+    }
+
+    /** {@return the other end for it} */
+    static End openTarget(Device device, Plan plan) {
+        return open(device, plan, true);
+    }
+
+    private static End open(Device device, Plan plan, boolean isTarget) {
         return device.isConnected()
-                ? new ConnectedEnd(device, window, length, access)
-                : new UnconnectedEnd(device, window, length, access);
+                ? new ConnectedEnd(device, plan, isTarget)
+                : new UnconnectedEnd(device, plan, isTarget);
+    }
+
+    /** Posts the receives of an endpoint that is enabled, before any message can come. */
+    final void receive(Endpoint endpoint) {
+        plan.conversation().ifPresent(conversation -> {
+            if (isTarget) {
+                responder = new Responder(plan.operation(), this, endpoint, conversation);
+            } else {
+                receives = new Receives(plan.operation(), endpoint, region, conversation.answers(), answers(),
+                        Conversation.ANSWER_TAGS);
+            }
+        });
+    }
+
+    final void onMessage(long token) {
+        if (responder != null) {
+            responder.onMessage(token);
+        } else {
+            receives.onMessage(token);
+        }
     }
 
     final <T extends AutoCloseable> T keep(T object) {
@@ -69,10 +109,22 @@ abstract class End implements AutoCloseable {
     /** {@return what operations are posted with, once another end is reached} */
     abstract Endpoint endpoint();
 
+    /** {@return who was admitted, once that one is connected} */
+    abstract Peer peer();
+
     /** {@return whether there was anything} */
     boolean poll(Completions completions) {
-        return queue.poll(completions, BATCH) > 0;
+        boolean any = queue.poll(completions, BATCH) > 0;
+        if (responder != null) {
+            responder.work();
+        } else if (receives != null) { receives.renew(); }
+        return any;
     }
+
+    /** {@return where answers begin in the region of a measuring end} */
+    final long answers() { return plan.length(); }
+
+    final Receives receives() { return receives; }
 
     final CompletionQueue queue() { return queue; }
 

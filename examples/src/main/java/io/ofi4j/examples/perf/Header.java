@@ -8,14 +8,18 @@ import io.ofi4j.info.Version;
 /**
  * What holds for every row.
  *
- * @param operation what is measured
+ * @param settings what the user asked for
  * @param libfabric the version of libfabric
  * @param info the provider with its attributes
- * @param window how many operations are in flight
- * @param verify whether the data is verified
  * @param peer where the other end is, or null where it is in this process
  */
-record Header(Operation operation, Version libfabric, FabricInfo info, int window, boolean verify, String peer) {
+record Header(Settings settings, Version libfabric, FabricInfo info, String peer) {
+    Operation operation() { return settings.operation(); }
+
+    int window() { return settings.window(); }
+
+    boolean verify() { return settings.verify(); }
+
     String mode() { return peer == null ? "embedded" : "two processes"; }
 
     ThreadingModel threading() { return info.domain().threading(); }

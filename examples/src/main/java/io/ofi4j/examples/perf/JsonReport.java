@@ -55,6 +55,7 @@ final class JsonReport implements Report {
         json.addProperty("endpointType", header.info().endpoint().type().name());
         json.addProperty("threading", header.threading().name());
         json.addProperty("progress", header.progress().name());
+        json.addProperty("pingPong", header.settings().pingPong());
         json.addProperty("window", header.window());
         return json;
     }

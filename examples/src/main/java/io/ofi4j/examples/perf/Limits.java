@@ -13,12 +13,16 @@ import java.util.List;
  */
 record Limits(Operation operation, String provider, long largest) {
     static Limits of(Operation operation, FabricInfo info) {
-        return new Limits(operation, info.provider(),
-                operation == Operation.INJECT ? info.transmit().injectSize() : info.endpoint().maximumMessageSize());
+        return new Limits(operation, info.provider(), switch (operation) {
+            case INJECT -> info.transmit().injectSize();
+            case ATOMIC -> Long.BYTES;
+            default -> info.endpoint().maximumMessageSize();
+        });
     }
 
     /** {@return the sizes that are possible; it is an error where the user named one that is not} */
     List<Long> allowed(Sizes sizes) {
+        if (operation == Operation.ATOMIC) { return List.of((long) Long.BYTES); }
         List<Long> fitting = sizes.upTo(largest);
         for (long size : fitting) {
             if (size > largest) {

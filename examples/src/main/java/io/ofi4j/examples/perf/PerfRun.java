@@ -137,6 +137,8 @@ abstract class PerfRun implements Callable<Integer> {
 
     abstract Operation operation();
 
+    boolean isPingPong() { return false; }
+
     @Override
     public Integer call() {
         requireConsistent();
@@ -176,6 +178,10 @@ abstract class PerfRun implements Callable<Integer> {
         if (iterations != null && duration != null) {
             throw misuse("-I and -D both say when to end: give one of them");
         }
+        if (isPingPong() && window != 1) { throw misuse("--ping-pong has one message in flight: leave -W out"); }
+        if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)) {
+            throw misuse("an addition has 8 bytes: leave -S out");
+        }
     }
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
@@ -184,7 +190,7 @@ abstract class PerfRun implements Callable<Integer> {
         Settings settings = possible(device);
         Terms terms = new Terms(operation(), device.kind(), libfabric.version(),
                 sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
-                sizes.isExact() ? Benchmark.regionLength(settings) : Terms.DEFAULT_LENGTH);
+                sizes.isExact() ? Plan.longest(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
         try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
             PrintWriter err = spec.commandLine().getErr();
@@ -223,7 +229,7 @@ abstract class PerfRun implements Callable<Integer> {
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
                 optional(iterations),
                 duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),
-                window, verify,
+                window, isPingPong(), verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)

@@ -49,7 +49,8 @@ final class ProviderChoice {
 
     private FabricHints unmodelled() {
         FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
-                .provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
+                .capabilities(settings.operation().capabilities()).provider(settings.provider())
+                .threading(ThreadingModel.UNSPECIFIED);
         return settings.domain().map(hints::domain).orElse(hints);
     }
 

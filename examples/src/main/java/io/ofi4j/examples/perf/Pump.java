@@ -13,10 +13,10 @@ final class Pump {
     private final Watchdog watchdog;
     private int idleTurns;
 
-    Pump(End here, Target target, Completions completions, Stall stall, Watchdog watchdog) {
-        this.here = here;
-        this.target = target;
-        this.completions = completions;
+    Pump(Place place, Stall stall, Watchdog watchdog) {
+        this.here = place.here();
+        this.target = place.target();
+        this.completions = new Completions(here);
         this.stall = stall;
         this.watchdog = watchdog;
     }

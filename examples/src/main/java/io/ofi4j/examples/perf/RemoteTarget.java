@@ -16,12 +16,13 @@ final class RemoteTarget implements Target {
     private final Watchdog watchdog;
     private final Peer peer;
     private final RemoteRegion region;
-    private final Completions none = new Completions();
+    private final Completions none;
 
     RemoteTarget(Connection connection, End here, Setup setup, Duration timeout, Watchdog watchdog) {
         this.watchdog = watchdog;
         this.connection = connection;
         this.here = here;
+        this.none = new Completions(here);
         Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
         if (ready.region().length() < setup.regionLength()) {
             throw new CommandFailure("The server at " + connection + " offers " + ready.region().length()

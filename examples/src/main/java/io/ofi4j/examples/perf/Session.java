@@ -10,6 +10,7 @@ import io.ofi4j.examples.control.FrameType;
 import io.ofi4j.examples.control.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** One client, served: memory for it to write and read, progress while it does, and verification. */
@@ -25,7 +26,7 @@ final class Session {
     private final Terms terms;
     private final ControlChannel channel;
     private final Duration timeout;
-    private final Completions none = new Completions();
+    private Completions none;
     private End end;
     private long lastHeard;
 
@@ -41,15 +42,25 @@ final class Session {
 
     /** Serves until the client says good bye. */
     void run() throws ControlException {
-        Setup setup = Setup.decode(firstFrame().require(FrameType.SETUP));
+        Frame frame = firstFrame().require(FrameType.SETUP);
+        while (frame.type() == FrameType.SETUP) {
+            frame = serve(Setup.decode(frame));
+        }
+    }
+
+    /** {@return what ends it: another setup, or good bye} */
+    private Frame serve(Setup setup) throws ControlException {
         terms.require(setup);
         try (End opened = open(setup)) {
             channel.send(FrameType.READY, new Ready(opened.address(), opened.region().remote()).encode(), timeout);
             end = opened;
-            lastHeard = System.nanoTime();
-            while (answer(awaitFrame())) {
+            none = new Completions(end);
+            Frame frame;
+            do {
                 lastHeard = System.nanoTime();
-            }
+                frame = awaitFrame();
+            } while (answer(frame));
+            return frame;
         }
     }
 
@@ -69,7 +80,8 @@ final class Session {
     private End open(Setup setup) throws ControlException {
         End opened = null;
         try {
-            opened = End.open(device, 1, setup.regionLength(), terms.operation().remoteAccess());
+            opened = End.openTarget(device,
+                    new Plan(terms.operation(), 1, List.of(), setup.regionLength(), setup.conversation()));
             opened.admit(setup.introduction());
             return opened;
         } catch (FabricException | IllegalArgumentException | CommandFailure e) {
@@ -117,7 +129,7 @@ final class Session {
                 int damaged = Patience.damaged(() -> end.poll(none), memory, slots.layout(), slots.seed(), timeout);
                 channel.send(FrameType.RESULT, new PayloadWriter().number(damaged), timeout);
             }
-            case BYE -> {
+            case SETUP, BYE -> {
                 return false;
             }
             default ->

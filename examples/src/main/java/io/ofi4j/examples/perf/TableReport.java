@@ -17,8 +17,9 @@ final class TableReport implements Report {
     @Override
     public void header(Header header) {
         verify = header.verify();
-        out.printf("%s: provider %s, libfabric %s, %s%n", header.operation(), header.info().provider(),
-                header.libfabric(),
+        out.printf("%s: provider %s, libfabric %s, %s%n",
+                header.operation() + (header.settings().pingPong() ? ", ping-pong, half of there and back" : ""),
+                header.info().provider(), header.libfabric(),
                 header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer());
         out.printf("fabric %s, domain %s, endpoint %s, threading %s, progress %s, window %d%n",
                 header.info().fabric().name(), header.info().domain().name(), header.info().endpoint().type(),

@@ -11,12 +11,14 @@ import java.time.Duration;
 final class UnconnectedEnd extends End {
     private final AddressVector vector;
     private final Endpoint endpoint;
+    private Peer admitted;
 
-    UnconnectedEnd(Device device, int window, long length, Access... access) {
-        super(device, window, length, access);
+    UnconnectedEnd(Device device, Plan plan, boolean isTarget) {
+        super(device, plan, isTarget);
         try {
             vector = keep(device.domain().openAddressVector());
             endpoint = keep(device.domain().openEndpoint()).bind(vector).bind(queue()).enable();
+            receive(endpoint);
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -30,7 +32,10 @@ final class UnconnectedEnd extends End {
     byte[] introduction() { return endpoint.address().toBytes(); }
 
     @Override
-    void admit(byte[] introduction) { vector.insert(EndpointAddress.of(introduction)); }
+    void admit(byte[] introduction) { admitted = vector.insert(EndpointAddress.of(introduction)); }
+
+    @Override
+    Peer peer() { return admitted; }
 
     @Override
     Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) { return vector.insert(address); }

@@ -11,14 +11,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EmbeddedTest {
     static Stream<Arguments> providersAndOperations() {
         String streams = Libfabric.load().providers().contains("net") ? "net" : "tcp";
-        return Stream.of("shm", "tcp;ofi_rxm", streams, "sockets", "udp;ofi_rxd").flatMap(provider -> Stream
-                .of("write", "read", "inject", "writedata").map(operation -> Arguments.of(provider, operation)));
+        return Stream.of("shm", "tcp;ofi_rxm", streams, "sockets", "udp;ofi_rxd")
+                .flatMap(provider -> Stream.of("write", "read", "inject", "writedata", "msg", "tagged")
+                        .map(operation -> Arguments.of(provider, operation)));
     }
 
     @ParameterizedTest
@@ -44,12 +46,40 @@ class EmbeddedTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
+    void everyAdditionIsMadeOnce(String provider) {
+        Run run = Run.of("perf", "atomic", "-p", provider, "-v", "-I", "300", "-w", "10", "-W", "16", "--json")
+                .succeeded();
+
+        assertThat(run.lines()).hasSize(1).allSatisfy(line -> {
+            JsonObject row = requireEveryField(line);
+            assertThat(row.get("size").getAsLong()).isEqualTo(8);
+            assertThat(row.get("verifiedOperations").getAsLong()).isPositive();
+            assertThat(row.get("errors").getAsLong()).isZero();
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,msg,msg", "tcp,msg,msg"})
+    void messagesAreAnswered(String provider, String operation, String endpoint) {
+        Run run = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "-v", "-S", "0,8,4k,65537",
+                "-I", "300", "-w", "10", "--json").succeeded();
+
+        assertThat(run.lines()).hasSize(4).allSatisfy(line -> {
+            JsonObject row = requireEveryField(line);
+            assertThat(row.get("pingPong").getAsBoolean()).isTrue();
+            assertThat(row.get("verifiedOperations").getAsLong()).isPositive();
+            assertThat(row.get("errors").getAsLong()).isZero();
+        });
+    }
+
     static JsonObject requireEveryField(String line) {
         JsonObject row = JsonParser.parseString(line).getAsJsonObject();
         assertThat(row.keySet()).containsExactlyInAnyOrder("time", "host", "jdk", "minNs", "meanNs", "maxNs",
                 "stddevNs", "operation", "mode", "provider", "libfabric", "fabric", "domain", "endpointType",
-                "threading", "progress", "window", "size", "operations", "nsPerOperation", "p50Ns", "p99Ns", "p999Ns",
-                "megabytesPerSecond", "megaoperationsPerSecond", "verified", "verifiedOperations", "errors");
+                "threading", "progress", "pingPong", "window", "size", "operations", "nsPerOperation", "p50Ns", "p99Ns",
+                "p999Ns", "megabytesPerSecond", "megaoperationsPerSecond", "verified", "verifiedOperations", "errors");
         assertThat(row.get("nsPerOperation").getAsDouble()).isPositive();
         assertThat(row.get("minNs").getAsLong()).isNotNegative().isLessThanOrEqualTo(row.get("p50Ns").getAsLong());
         assertThat(row.get("meanNs").getAsDouble()).isBetween(row.get("minNs").getAsDouble(),
@@ -62,7 +92,7 @@ class EmbeddedTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write", "read", "inject"})
+    @ValueSource(strings = {"write", "read", "inject", "msg"})
     void everythingArrivesOverConnections(String operation) {
         for (String provider : List.of("tcp", "sockets")) {
             Run run = Run.of("perf", operation, "-p", provider, "-e", "msg", "-v", "-S", "0,8,63", "-I", "300", "-w",

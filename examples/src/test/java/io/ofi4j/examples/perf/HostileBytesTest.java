@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -84,10 +85,12 @@ class HostileBytesTest {
             for (int length : new int[]{0, 1, 15, 16, 17, 28, 64, 300, 511, 512}) {
                 byte[] address = new byte[length];
                 random.nextBytes(address);
-                Setup setup = new Setup(Release.VERSION, libfabric, "write", provider, "8", 4096, address);
+                Setup setup = new Setup(Release.VERSION, libfabric, "write", provider, "8", 4096, Optional.empty(),
+                        address);
                 send(server, setupFrame(setup));
             }
-            Setup greedy = new Setup(Release.VERSION, libfabric, "write", provider, "8", Long.MAX_VALUE, new byte[16]);
+            Setup greedy = new Setup(Release.VERSION, libfabric, "write", provider, "8", Long.MAX_VALUE,
+                    Optional.empty(), new byte[16]);
             assertThat(send(server, setupFrame(greedy))).contains("allows");
             Run.of("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S", "8", "-I", "10", "-w", "1")
                     .succeeded();
@@ -209,6 +212,7 @@ class HostileBytesTest {
             out.writeUTF(text); // the same format for ASCII
         }
         out.writeLong(setup.regionLength());
+        out.write(new byte[3 * Long.BYTES]); // no messages
         out.writeShort(setup.introduction().length);
         out.write(setup.introduction());
         return frame(1, 1, payload.size(), payload.toByteArray());

@@ -54,6 +54,14 @@ class PerfOptionsTest {
     }
 
     @Test
+    void whatDoesNotGoTogetherIsSaid() {
+        Run.of("perf", "msg", "--ping-pong", "-W", "2").failed(2, "one message in flight");
+        Run.of("perf", "atomic", "-S", "16").failed(2, "an addition has 8 bytes");
+        Run.of("perf", "tagged", "-e", "msg", "-p", "tcp").failed(1, "tcp");
+        Run.of("perf", "atomic", "-p", "udp;ofi_rxd").failed(1, "ofi_rxd");
+    }
+
+    @Test
     void theTableSaysWhichTimesAreOfWhichPass() {
         assertThat(write("-S", "8", "-I", "100").out()).contains("of a pass without clock calls", "min us", "mean us",
                 "max us", "stddev us");

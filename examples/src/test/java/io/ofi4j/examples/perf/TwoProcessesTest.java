@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TwoProcessesTest {
     /** Files of shared memory that belong to a process: shm names them after its id. */
@@ -29,7 +30,8 @@ class TwoProcessesTest {
 
     @ParameterizedTest
     @CsvSource({"shm,write", "shm,read", "shm,inject", "tcp;ofi_rxm,write", "tcp;ofi_rxm,read", "tcp;ofi_rxm,inject",
-            "shm,writedata", "tcp;ofi_rxm,writedata"})
+            "shm,writedata", "tcp;ofi_rxm,writedata", "shm,msg", "tcp;ofi_rxm,msg", "shm,tagged", "tcp;ofi_rxm,tagged",
+            "udp;ofi_rxd,tagged"})
     void everythingArrives(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider)) {
             Run client = Run.of("perf", operation, "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-S",
@@ -48,7 +50,35 @@ class TwoProcessesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"tcp,write", "tcp,read", "tcp,inject", "sockets,write"})
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
+    void everyAdditionIsMadeOnce(String provider) {
+        try (Forked server = Forked.server("perf", "atomic", "-p", provider)) {
+            Run client = Run.of("perf", "atomic", "-p", provider, "127.0.0.1", "-P", server.port(), "-v", "-I", "200",
+                    "-w", "10", "-W", "4", "--json").succeeded();
+
+            assertThat(EmbeddedTest.requireEveryField(client.out()).get("errors").getAsLong()).isZero();
+            server.await().succeeded();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm,msg,rdm", "tcp;ofi_rxm,tagged,rdm", "sockets,tagged,rdm", "tcp,msg,msg"})
+    void messagesAreAnswered(String provider, String operation, String endpoint) {
+        try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", endpoint)) {
+            Run client = Run.of("perf", operation, "--ping-pong", "-p", provider, "-e", endpoint, "127.0.0.1", "-P",
+                    server.port(), "-v", "-S", "8,4k", "-I", "200", "-w", "10", "--json").succeeded();
+
+            assertThat(client.lines()).hasSize(2).allSatisfy(line -> {
+                JsonObject row = EmbeddedTest.requireEveryField(line);
+                assertThat(row.get("pingPong").getAsBoolean()).isTrue();
+                assertThat(row.get("errors").getAsLong()).isZero();
+            });
+            server.await().succeeded();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp,write", "tcp,read", "tcp,inject", "sockets,write", "tcp,msg", "sockets,msg"})
     void everythingArrivesOverAConnection(String provider, String operation) {
         try (Forked server = Forked.server("perf", operation, "-p", provider, "-e", "msg", "--keep")) {
             for (int client = 0; client < 2; client++) {

@@ -196,12 +196,11 @@ public final class Bench implements Callable<Integer> {
             Comparison comparison = new Comparison(provider, libfabric, baseline.command(!idleThread),
                     Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)), new Works(works, charts != null));
             try {
-                List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)),
-                        found -> notes.add(provider + ": " + found), row -> {
-                            rows.add(row);
-                            table.row(row);
-                            write();
-                        });
+                List<ExchangeDuel> duels = comparison.run(plan.part(1.0 / (chosen.size() - at)), notes::add, row -> {
+                    rows.add(row);
+                    table.row(row);
+                    write();
+                });
                 duels.forEach(duel -> notes.add(provider + ": " + duel.waits()));
                 if (charts != null) {
                     duels.forEach(duel -> charts.latency(libfabric, provider, duel));

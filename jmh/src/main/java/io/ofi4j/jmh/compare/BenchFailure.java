@@ -1,7 +1,7 @@
 package io.ofi4j.jmh.compare;
 
 /** The comparison cannot go on; the message is the sentence that the user reads. */
-final class BenchFailure extends RuntimeException {
+class BenchFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     BenchFailure(String message) { super(message); }

@@ -3,6 +3,7 @@ package io.ofi4j.jmh.compare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** Compares both sides over one provider. */
 final class Comparison {
@@ -23,19 +24,34 @@ final class Comparison {
     }
 
     /** Measures everything, and hands out the rows; what the exchanges' times were is returned. */
-    List<ExchangeDuel> run(Plan plan, Consumer<Models> models, Consumer<Row> rows) {
+    List<ExchangeDuel> run(Plan plan, Consumer<String> notes, Consumer<Row> rows) {
+        List<ExchangeDuel> exchanges = new ArrayList<>();
+        double left = Stream.of(Family.values()).mapToDouble(works::weight).sum();
+        for (Family family : Family.values()) {
+            double weight = works.weight(family);
+            if (weight > 0) { exchanges.addAll(run(family, plan.part(weight / left), notes, rows)); }
+            left -= weight;
+        }
+        return exchanges;
+    }
+
+    private List<ExchangeDuel> run(Family family, Plan plan, Consumer<String> notes, Consumer<Row> rows) {
         int major = Integer.parseInt(libfabric.substring(0, libfabric.indexOf('.')));
-        try (Contest contest = new Contest(provider, major, baseline, java)) {
-            models.accept(contest.models());
-            double weight = works.jobs().size();
-            double exchangeWeight = works.exchanges().size() * Plan.EXCHANGE_WEIGHT;
-            if (weight > 0) { duels(contest, plan.part(weight / (weight + exchangeWeight)), rows); }
-            return exchangeWeight > 0 ? exchanges(contest, plan, rows) : List.of();
+        try (Contest contest = new Contest(provider, family, major, baseline, java)) {
+            if (family == Family.RMA) { notes.accept(provider + ": " + contest.models()); }
+            List<Job> jobs = works.jobs(family);
+            double weight = works.weight(family);
+            if (!jobs.isEmpty()) { duels(contest, jobs, plan.part(jobs.size() / weight), rows); }
+            return jobs.size() < weight ? exchanges(contest, plan, rows) : List.of();
+        } catch (Absence e) {
+            if (family == Family.RMA || works.isChosen()) { throw e; }
+            notes.accept(provider + ": not measured with " + family + ": " + e.getMessage());
+            return List.of();
         }
     }
 
-    private void duels(Contest contest, Plan plan, Consumer<Row> rows) {
-        List<Duel> duels = works.jobs().stream().map(job -> new Duel(job, contest.c(), contest.java())).toList();
+    private void duels(Contest contest, List<Job> jobs, Plan plan, Consumer<Row> rows) {
+        List<Duel> duels = jobs.stream().map(job -> new Duel(job, contest.c(), contest.java())).toList();
         long warmUp = plan.warmUp(duels.size());
         duels.forEach(duel -> duel.warmUp(warmUp));
         int left = ROUNDS * duels.size();

@@ -12,6 +12,7 @@ final class Contest implements AutoCloseable {
 
     private final Deque<Worker> workers = new ArrayDeque<>();
     private final String provider;
+    private final Family family;
     private final List<String> baseline;
     private final List<String> javaCommand;
     private final Models models;
@@ -21,8 +22,9 @@ final class Contest implements AutoCloseable {
     private final String[] javaOpened;
 
     /** Starts a worker of each side, with the fastest models that the provider has. */
-    Contest(String provider, int libfabricMajor, List<String> baseline, List<String> javaCommand) {
+    Contest(String provider, Family family, int libfabricMajor, List<String> baseline, List<String> javaCommand) {
         this.provider = provider;
+        this.family = family;
         this.baseline = baseline;
         this.javaCommand = javaCommand;
         try {
@@ -37,7 +39,7 @@ final class Contest implements AutoCloseable {
                     break;
                 }
             }
-            if (found == null) { throw new BenchFailure(String.join(" ", List.of(answer).subList(1, answer.length))); }
+            if (found == null) { throw new Absence(String.join(" ", List.of(answer).subList(1, answer.length))); }
             models = found;
             javaOpened = answer;
             cOpened = open(c);
@@ -58,7 +60,8 @@ final class Contest implements AutoCloseable {
     }
 
     private String open(Models which) {
-        return "open " + provider + " " + node() + " " + which.threading() + " " + which.progress() + " " + Job.REGION;
+        return "open " + provider + " " + node() + " " + which.threading() + " " + which.progress() + " " + Job.REGION
+                + " " + family;
     }
 
     private String[] open(Worker worker) {

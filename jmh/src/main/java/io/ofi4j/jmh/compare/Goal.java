@@ -18,6 +18,11 @@ record Goal(double atMost, boolean isDifference) {
             case "rate" -> shm ? Optional.of(ratio(1 / (two ? 0.90 : 0.97))) : Optional.empty();
             case "poll" -> shm ? Optional.of(new Goal(POLL_NANOSECONDS, true)) : Optional.empty();
             case "bandwidth" -> row.size() == 1 << 20 ? Optional.of(ratio(1 / 0.98)) : Optional.empty();
+            case "fetch-add", "message-rate",
+                    "tagged-roundtrip" ->
+                shm && two
+                        ? Optional.of(ratio(1.15))
+                        : row.provider().equals("tcp;ofi_rxm") ? Optional.of(ratio(1.05)) : Optional.empty();
             case String name when name.endsWith("-p50") -> Optional.of(ratio(two ? 1.10 : 1.05));
             case String name when name.endsWith("-p99.9") -> Optional.of(ratio(1.5));
             default -> Optional.empty();

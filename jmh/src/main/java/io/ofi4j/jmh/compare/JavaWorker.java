@@ -2,6 +2,8 @@ package io.ofi4j.jmh.compare;
 
 import com.sun.management.ThreadMXBean;
 import io.ofi4j.Access;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.Libfabric;
@@ -25,6 +27,7 @@ final class JavaWorker {
 
     private World world;
     private Work work;
+    private MessageWork messageWork;
     private Exchange exchange;
 
     private JavaWorker() {}
@@ -49,18 +52,32 @@ final class JavaWorker {
 
     private String open(String[] words) {
         ProgressModel progress = ProgressModel.valueOf(words[4]);
-        FabricHints hints = FabricHints.rma().provider(words[1]).threading(ThreadingModel.valueOf(words[3]))
+        Family family = Family.valueOf(words[6]);
+        FabricHints hints = family.hints().provider(words[1]).threading(ThreadingModel.valueOf(words[3]))
                 .controlProgress(progress).dataProgress(progress);
         try {
-            world = new World(words[2].equals("-") ? hints : hints.source(words[2], null), Long.parseLong(words[5]));
-        } catch (NoProviderException e) {
+            world = new World(family, words[2].equals("-") ? hints : hints.source(words[2], null),
+                    Long.parseLong(words[5]));
+            prepare(family);
+        } catch (NoProviderException | UnsupportedOperationException e) {
             return "absent " + e.getMessage();
         }
-        work = new Work(world);
-        exchange = new Exchange(world);
         RemoteRegion mailbox = world.mailbox.remote();
         return "ok " + Libfabric.load().version() + " " + HexFormat.of().formatHex(world.source.address().toBytes())
                 + " " + mailbox.base() + " " + Long.toUnsignedString(mailbox.key()) + " " + threadId();
+    }
+
+    /** @throws UnsupportedOperationException if the provider cannot do what it claims */
+    private void prepare(Family family) {
+        if (family.isTwoSided()) {
+            messageWork = new MessageWork(world, family);
+            return;
+        }
+        work = new Work(world, family);
+        exchange = new Exchange(world);
+        if (family == Family.ATOMIC && world.source.atomics().fetchValid(AtomicOperation.SUM, Datatype.UINT64) == 0) {
+            throw new UnsupportedOperationException("it adds no 64-bit integers");
+        }
     }
 
     /** What Linux calls this thread. */
@@ -84,7 +101,9 @@ final class JavaWorker {
         long window = Long.parseLong(words[3]);
         long count = Long.parseLong(words[4]);
         long before = THREADS.getCurrentThreadAllocatedBytes();
-        long time = work.run(words[1], size, window, count);
+        long time = messageWork != null
+                ? messageWork.run(words[1], size, window, count)
+                : work.run(words[1], size, window, count);
         long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
         return "ok " + time + " " + allocated;
     }

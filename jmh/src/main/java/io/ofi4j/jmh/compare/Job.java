@@ -7,11 +7,12 @@ import java.util.List;
  * Something to measure within one process.
  *
  * @param operation what the user reads
+ * @param family what the endpoints can do
  * @param work what the workers call it
  * @param size how many bytes an operation moves
  * @param window how many operations are in flight
  */
-record Job(String operation, String work, long size, long window) {
+record Job(String operation, Family family, String work, long size, long window) {
     /** How many bytes the workers' regions have. */
     static final long REGION = 16 << 20;
 
@@ -26,12 +27,15 @@ record Job(String operation, String work, long size, long window) {
     static List<Job> all(boolean manySizes) {
         List<Job> jobs = new ArrayList<>();
         for (String work : List.of("write", "read", "inject", "writedata", "poll")) {
-            jobs.add(new Job(work, work, work.equals("poll") ? 0 : SMALL, 1));
+            jobs.add(new Job(work, Family.RMA, work, work.equals("poll") ? 0 : SMALL, 1));
         }
-        jobs.add(new Job("rate", "stream", SMALL, RATE_WINDOW));
+        jobs.add(new Job("rate", Family.RMA, "stream", SMALL, RATE_WINDOW));
         for (long size : manySizes ? ALL_BANDWIDTHS : BANDWIDTHS) {
-            jobs.add(new Job("bandwidth", "stream", size, BANDWIDTH_WINDOW));
+            jobs.add(new Job("bandwidth", Family.RMA, "stream", size, BANDWIDTH_WINDOW));
         }
+        jobs.add(new Job("fetch-add", Family.ATOMIC, "fetchadd", SMALL, 1));
+        jobs.add(new Job("message-rate", Family.MSG, "messages", SMALL, RATE_WINDOW));
+        jobs.add(new Job("tagged-roundtrip", Family.TAGGED, "roundtrip", SMALL, 1));
         return jobs;
     }
 

@@ -49,7 +49,7 @@ final class Peers {
                         "jucx is left out: it needs UCX 1.18, which is Debian 13's libucx0, and libucp.so.0 is not that");
                 return;
             }
-            Duel duel = new Duel(new Job("put", "put", SMALL, 1), worker, worker);
+            Duel duel = new Duel(new Job("put", Family.RMA, "put", SMALL, 1), worker, worker);
             duel.warmUp(plan.warmUp(1));
             for (int round = ROUNDS; round > 0; round--) {
                 duel.round(plan.turn(round));

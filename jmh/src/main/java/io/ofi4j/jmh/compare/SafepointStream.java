@@ -49,7 +49,7 @@ final class SafepointStream {
     }
 
     private void run(String provider, int size) {
-        try (World world = new World(Safepoints.MODELS.hints(provider), size)) {
+        try (World world = new World(Family.RMA, Safepoints.MODELS.hints(provider), size)) {
             while (!isOver || world.completed < world.posted) {
                 while (!isOver && world.posted - world.completed < WINDOW
                         && world.rma.tryWrite(world.local, 0, size, world.peer, world.remote, 0, 0)) {

@@ -82,7 +82,7 @@ final class Scale {
     }
 
     private World open(String name) {
-        return new World(Models.toTry(name, libfabricMajor).getFirst().hints(name), ROOM);
+        return new World(Family.RMA, Models.toTry(name, libfabricMajor).getFirst().hints(name), ROOM);
     }
 
     /** Writes go from and to another region each time. */
@@ -139,13 +139,13 @@ final class Scale {
     }
 
     private static LongUnaryOperator write(World world) {
-        Work work = new Work(world);
+        Work work = new Work(world, Family.RMA);
         return operations -> work.run("write", SMALL, 1, operations);
     }
 
     private void window() {
         try (World world = open(provider)) {
-            Work work = new Work(world);
+            Work work = new Work(world, Family.RMA);
             long most = Math.min(world.queue.size(), world.info().transmit().size());
             for (long count = 1; count < 2 * most; count *= 4) {
                 long window = Math.min(count, Long.highestOneBit(most));

@@ -1,9 +1,12 @@
 package io.ofi4j.jmh.compare;
 
+import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
 
 /** Operations within one process, through the public API; line for line what {@code work.c} does. */
 final class Work {
@@ -12,13 +15,15 @@ final class Work {
 
     private final World world;
     private final Rma rma;
+    private final Atomics atomics;
     private final MemoryRegion local;
     private final Peer peer;
     private final RemoteRegion remote;
 
-    Work(World world) {
+    Work(World world, Family family) {
         this.world = world;
         this.rma = world.rma;
+        this.atomics = family == Family.ATOMIC ? world.source.atomics() : null;
         this.local = world.local;
         this.peer = world.peer;
         this.remote = world.remote;
@@ -33,6 +38,7 @@ final class Work {
             case "inject" -> injectEach(size, count);
             case "writedata" -> writeDataEach(size, count);
             case "poll" -> pollEach(count);
+            case "fetchadd" -> fetchAddEach(count);
             case "stream" -> stream(size, window, count);
             default -> throw new IllegalArgumentException("there is no work called " + work);
         }
@@ -62,6 +68,17 @@ final class Work {
     private void readEach(long size, long count) {
         for (long done = 0; done < count; done++) {
             while (!rma.tryRead(local, 0, size, peer, remote, 0, world.posted)) {
+                world.makeProgress();
+            }
+            world.posted++;
+            awaitCompletions(world.posted);
+        }
+    }
+
+    private void fetchAddEach(long count) {
+        for (long done = 0; done < count; done++) {
+            while (!atomics.tryFetch(AtomicOperation.SUM, Datatype.UINT64, local, 0, 1, local, World.LETTER_ROOM, peer,
+                    remote, 0, world.posted)) {
                 world.makeProgress();
             }
             world.posted++;

@@ -7,12 +7,13 @@ import java.util.List;
 final class Works implements Iterable<String> {
     /** What one process does, then what two do. */
     static final List<String> NAMES = List.of("write", "read", "inject", "writedata", "poll", "rate", "bandwidth",
-            "pingpong-write", "pingpong-writedata");
+            "fetch-add", "message-rate", "tagged-roundtrip", "pingpong-write", "pingpong-writedata");
 
     private static final String EXCHANGE = "pingpong-";
 
     private final List<String> wanted;
     private final boolean manySizes;
+    private final boolean chosen;
 
     /** For picocli, which wants the names. */
     Works() { this(List.of(), false); }
@@ -25,12 +26,22 @@ final class Works implements Iterable<String> {
      */
     Works(List<String> wanted, boolean manySizes) {
         this.wanted = wanted.isEmpty() ? NAMES : wanted;
+        this.chosen = !wanted.isEmpty();
         this.manySizes = manySizes;
     }
 
-    /** {@return what one process does} */
-    List<Job> jobs() {
-        return Job.all(manySizes).stream().filter(job -> wanted.contains(job.operation())).toList();
+    /** {@return what one process does with endpoints of a family} */
+    List<Job> jobs(Family family) {
+        return Job.all(manySizes).stream().filter(job -> job.family() == family && wanted.contains(job.operation()))
+                .toList();
+    }
+
+    /** {@return whether the user has named what is wanted} */
+    boolean isChosen() { return chosen; }
+
+    /** {@return how much there is to do with endpoints of a family} */
+    double weight(Family family) {
+        return jobs(family).size() + (family == Family.RMA ? exchanges().size() * Plan.EXCHANGE_WEIGHT : 0);
     }
 
     /** {@return what two processes do, as the workers call it} */

@@ -33,8 +33,11 @@ final class World implements CompletionHandler, AutoCloseable {
     final CompletionQueue queue;
     final CompletionQueue targetQueue;
     final Endpoint source;
+    final Endpoint target;
+    /** Without one-sided transfers, null. */
     final Rma rma;
     final MemoryRegion local;
+    final MemoryRegion memory;
     final RemoteRegion remote;
     final MemoryRegion letter;
     final MemoryRegion mailbox;
@@ -51,7 +54,7 @@ final class World implements CompletionHandler, AutoCloseable {
     private final FabricInfo info;
 
     /** Opens everything, on the thread that will use it. */
-    World(FabricHints hints, long length) {
+    World(Family family, FabricHints hints, long length) {
         Libfabric libfabric = Libfabric.load();
         info = libfabric.info(hints).getFirst();
         try {
@@ -60,19 +63,25 @@ final class World implements CompletionHandler, AutoCloseable {
             queue = keep(domain.openCompletionQueue());
             targetQueue = keep(domain.openCompletionQueue());
             vector = keep(domain.openAddressVector());
-            local = keep(domain.allocate(length, Access.READ, Access.WRITE));
-            MemoryRegion memory = keep(domain.allocate(length, Access.REMOTE_READ, Access.REMOTE_WRITE));
+            local = keep(allocate(family, length, Access.READ, Access.WRITE));
+            memory = keep(allocate(family, length, Access.REMOTE_READ, Access.REMOTE_WRITE));
             remote = memory.remote();
-            letter = keep(domain.allocate(LETTER_ROOM, Access.WRITE));
-            mailbox = keep(domain.allocate(LETTER_ROOM, Access.REMOTE_WRITE));
+            letter = keep(allocate(family, LETTER_ROOM, Access.WRITE));
+            mailbox = keep(allocate(family, LETTER_ROOM, Access.REMOTE_WRITE));
             source = keep(domain.openEndpoint()).bind(vector).bind(queue).enable();
-            Endpoint target = keep(domain.openEndpoint()).bind(vector).bind(targetQueue).enable();
-            rma = source.rma();
+            target = keep(domain.openEndpoint()).bind(vector).bind(targetQueue).enable();
+            rma = family.isTwoSided() ? null : source.rma();
             peer = vector.insert(target.address());
         } catch (RuntimeException e) {
             close();
             throw e;
         }
+    }
+
+    private MemoryRegion allocate(Family family, long length, Access... oneSided) {
+        return family.isTwoSided()
+                ? domain.allocate(length, Access.SEND, Access.RECEIVE)
+                : domain.allocate(length, oneSided);
     }
 
     private <T extends AutoCloseable> T keep(T object) {

@@ -3,11 +3,11 @@ package io.ofi4j.jmh.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Libfabric;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The data path allocates nothing, once C2 has compiled it: what the interpreter and C1 do not take apart is allocated before. */
 class AllocationTest {
@@ -24,11 +24,26 @@ class AllocationTest {
     @ParameterizedTest
     @MethodSource("providers")
     void operationsAndTheirCompletionsAllocateNothing(String provider) {
+        requireNothingAllocated(provider, Family.RMA, "write", "read", "inject", "writedata", "poll");
+    }
+
+    @ParameterizedTest
+    @MethodSource("providers")
+    void messagesAndTheirReceivesAllocateNothing(String provider) {
+        requireNothingAllocated(provider, Family.MSG, "roundtrip", "messages");
+        requireNothingAllocated(provider, Family.TAGGED, "roundtrip", "messages");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm", "sockets"})
+    void additionsAllocateNothing(String provider) { requireNothingAllocated(provider, Family.ATOMIC, "fetchadd"); }
+
+    private static void requireNothingAllocated(String provider, Family family, String... works) {
         try (Worker java = new Worker("the Java side", Jvm.command(JavaWorker.class))) {
             Models models = Models.toTry(provider, Libfabric.load().version().major()).getFirst();
             assertThat(java.ask("open " + provider + " " + (provider.equals("shm") ? "-" : "127.0.0.1") + " "
-                    + models.threading() + " " + models.progress() + " " + Job.REGION)).startsWith("ok");
-            for (String work : List.of("write", "read", "inject", "writedata", "poll")) {
+                    + models.threading() + " " + models.progress() + " " + Job.REGION + " " + family)).startsWith("ok");
+            for (String work : works) {
                 assertThat(leastAllocated(java, work)).as("bytes that %d times %s allocate", OPERATIONS, work).isZero();
             }
         }

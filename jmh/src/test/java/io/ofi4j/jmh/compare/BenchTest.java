@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the comparison for moments, so that it cannot rot. What it measures means nothing. */
 class BenchTest {
-    private static final int ONE_PROCESS = 8;
+    private static final int ONE_PROCESS = 11;
     private static final int TWO_PROCESSES = 2;
     private static final int PERCENTILES = 3;
     private static final int LEAST_WIDTH = 300;

@@ -1,0 +1,128 @@
+package io.ofi4j.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.Waiting;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A peer is killed with receives posted at both ends, and with unexpected messages in its memory. */
+@Timeout(120)
+class MessageFaultTest {
+    private static final int RECEIVES = 16;
+    private static final int EXPECTED = 8;
+    private static final int MESSAGES = 200;
+    private static final int LENGTH = 1000;
+    private static final int IN_FLIGHT = 16;
+
+    /** Kills of shm peers are left to the test of their remedy. */
+    static Stream<String> providers() {
+        return TestProviders.rma().filter(provider -> !provider.equals("shm"));
+    }
+
+    private static FabricHints hints(String provider) {
+        return TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA);
+    }
+
+    private static final class Tokens implements CompletionHandler {
+        final List<Long> completed = new ArrayList<>();
+        final List<Long> failed = new ArrayList<>();
+
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) { completed.add(token); }
+
+        @Override
+        public void onError(CompletionError error) { if (error.token() != NO_TOKEN) { failed.add(error.token()); } }
+
+        int count() { return completed.size() + failed.size(); }
+    }
+
+    @ParameterizedTest
+    @MethodSource("providers")
+    void everyTokenComesBackOnce(String provider) {
+        Forked.Running other = Forked.start(Receiver.class, provider);
+        Tokens tokens = new Tokens();
+        int posted = 0;
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(provider)));
+                Domain domain = fabric.openDomain();
+                AddressVector vector = domain.openAddressVector();
+                CompletionQueue queue = domain.openCompletionQueue();
+                MemoryRegion region = domain.allocate((long) (RECEIVES + 1) * LENGTH, Access.SEND, Access.RECEIVE)) {
+            Endpoint endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
+            Peer peer = vector.insert(EndpointAddress.of(HexFormat.of().parseHex(other.awaitLine("ready "))));
+            for (int slot = 1; slot <= RECEIVES; slot++) {
+                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, MESSAGES + slot);
+            }
+            long end = System.nanoTime() + Pair.DEADLINE.toNanos() / 8;
+            try {
+                while (posted < MESSAGES && System.nanoTime() < end) {
+                    if (posted == MESSAGES / 2) { other.process().destroyForcibly().onExit().join(); }
+                    if (posted - tokens.count() < IN_FLIGHT
+                            && endpoint.messages().trySend(region, 0, LENGTH, peer, posted)) {
+                        posted++;
+                    }
+                    queue.poll(tokens, IN_FLIGHT);
+                }
+            } catch (FabricException e) {
+                assertThat(e).hasMessageContaining("fi_send"); // what the provider says of a peer that is gone
+            }
+            endpoint.close();
+            int expected = posted + RECEIVES;
+            Waiting.YIELD.until(() -> {
+                queue.poll(tokens, IN_FLIGHT);
+                return tokens.count() >= expected;
+            }, Pair.DEADLINE);
+            assertThat(region.operationsInFlight()).isZero();
+        } finally {
+            other.process().destroyForcibly();
+        }
+        assertThat(tokens.completed).as("sent before the kill").hasSizeGreaterThan(MESSAGES / 4);
+        assertThat(tokens.failed).as("the receives among them").hasSizeGreaterThanOrEqualTo(RECEIVES);
+        List<Long> all = new ArrayList<>(tokens.completed);
+        all.addAll(tokens.failed);
+        assertThat(all).hasSize(posted + RECEIVES).doesNotHaveDuplicates();
+    }
+
+    /** Has a few receives posted, and takes whatever comes into its memory. Argument: the provider. */
+    static final class Receiver {
+        private Receiver() {}
+
+        public static void main(String[] arguments) {
+            Domain domain = Libfabric.load().openFabric(TestProviders.info(hints(arguments[0]))).openDomain();
+            CompletionQueue queue = domain.openCompletionQueue();
+            Endpoint endpoint = domain.openEndpoint().bind(domain.openAddressVector()).bind(queue).enable();
+            MemoryRegion region = domain.allocate((long) EXPECTED * LENGTH, Access.RECEIVE);
+            for (int slot = 0; slot < EXPECTED; slot++) {
+                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, slot);
+            }
+            System.out.println("ready " + HexFormat.of().formatHex(endpoint.address().toBytes()));
+            long end = System.nanoTime() + Pair.DEADLINE.toNanos();
+            while (System.nanoTime() < end) {
+                queue.poll((token, flags, length, data) -> {}, IN_FLIGHT);
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.ofi4j.examples.perf;
+
+/**
+ * How messages go between two ends: into receives that are always posted, so that none comes unexpected. The receiver answers each
+ * message with as long a one, or every few with an empty one: the sender is never ahead of the receives.
+ *
+ * @param layout the messages
+ * @param isPingPong whether each is answered
+ */
+record Conversation(Layout layout, boolean isPingPong) {
+    /** Added to the tags of answers: providers may share tags among the endpoints of a domain. */
+    static final long ANSWER_TAGS = 1 << 16;
+
+    private static final int ACKNOWLEDGEMENTS = 4;
+
+    /** After how many messages the receiver answers. */
+    int interval() {
+        return isPingPong ? 1 : Math.max(1, layout.slots() / 2);
+    }
+
+    /** {@return where answers go} */
+    Layout answers() { return isPingPong ? layout : new Layout(0, ACKNOWLEDGEMENTS); }
+
+    /** {@return how many operations an end has in flight beside those of the window} */
+    int room() {
+        return layout.slots() + 2 * ACKNOWLEDGEMENTS;
+    }
+}
