@@ -38,20 +38,26 @@ final class Suggestions {
                 : "";
     }
 
-    /** {@return how many letters are to be inserted, left out or replaced; after Levenshtein} */
+    /** {@return how many letters are to be inserted, left out, replaced, or swapped with the next one} */
     private static int changes(String one, String other) {
-        int[] row = new int[other.length() + 1];
+        int[][] changes = new int[one.length() + 1][other.length() + 1];
         for (int i = 0; i <= one.length(); i++) {
-            int diagonal = i;
-            for (int j = 0; j < row.length; j++) {
-                int above = row[j];
-                row[j] = i == 0 || j == 0
-                        ? i + j
-                        : Math.min(Math.min(above, row[j - 1]) + 1,
-                                diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1));
-                diagonal = above;
+            for (int j = 0; j <= other.length(); j++) {
+                if (i == 0 || j == 0) {
+                    changes[i][j] = i + j;
+                    continue;
+                }
+                int replaced = changes[i - 1][j - 1] + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                changes[i][j] = Math.min(replaced, Math.min(changes[i - 1][j], changes[i][j - 1]) + 1);
+                if (areSwapped(one, i, other, j)) {
+                    changes[i][j] = Math.min(changes[i][j], changes[i - 2][j - 2] + 1);
+                }
             }
         }
-        return row[other.length()];
+        return changes[one.length()][other.length()];
+    }
+
+    private static boolean areSwapped(String one, int i, String other, int j) {
+        return i > 1 && j > 1 && one.charAt(i - 1) == other.charAt(j - 2) && one.charAt(i - 2) == other.charAt(j - 1);
     }
 }

@@ -40,7 +40,7 @@ public final class AtomicOps {
     private final long endpoint;
     /** No operation is long: the provider's limit is some kilobytes. */
     private final boolean critical;
-    /** The addresses of the functions; see {@link RmaOps}. */
+    /** The addresses of the functions. */
     private final long write;
     private final long writev;
     private final long writemsg;
@@ -93,8 +93,7 @@ public final class AtomicOps {
     private long valid(long entry, String call, int datatype, int operation) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_LONG);
-            int status = (int) VALID.invokeExact(handle.require(OPS, entry, call), endpoint, datatype, operation,
-                    count.address());
+            int status = (int) VALID.invokeExact(require(entry, call), endpoint, datatype, operation, count.address());
             return status == 0 ? count.get(JAVA_LONG, 0) : 0;
         } catch (UnsupportedOperationException e) {
             return 0;
@@ -113,10 +112,10 @@ public final class AtomicOps {
             long key, int datatype, int operation, long context) {
         try {
             return isShort
-                    ? (long) SHORT_WRITE.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second, third,
-                            peer, address, key, datatype, operation, context)
-                    : (long) LONG_WRITE.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second, third,
-                            peer, address, key, datatype, operation, context);
+                    ? (long) SHORT_WRITE.invokeExact(function, endpoint, local, second, third, peer, address, key,
+                            datatype, operation, context)
+                    : (long) LONG_WRITE.invokeExact(function, endpoint, local, second, third, peer, address, key,
+                            datatype, operation, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -126,10 +125,10 @@ public final class AtomicOps {
             int operation) {
         try {
             return critical
-                    ? (long) SHORT_INJECT.invokeExact(MemorySegment.ofAddress(inject), endpoint, buffer, count, peer,
-                            address, key, datatype, operation)
-                    : (long) LONG_INJECT.invokeExact(MemorySegment.ofAddress(inject), endpoint, buffer, count, peer,
-                            address, key, datatype, operation);
+                    ? (long) SHORT_INJECT.invokeExact(inject, endpoint, buffer, count, peer, address, key, datatype,
+                            operation)
+                    : (long) LONG_INJECT.invokeExact(inject, endpoint, buffer, count, peer, address, key, datatype,
+                            operation);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -139,10 +138,10 @@ public final class AtomicOps {
             long address, long key, int datatype, int operation, long context) {
         try {
             return critical
-                    ? (long) SHORT_FETCH.invokeExact(MemorySegment.ofAddress(readwrite), endpoint, buffer, count,
-                            descriptor, result, resultDescriptor, peer, address, key, datatype, operation, context)
-                    : (long) LONG_FETCH.invokeExact(MemorySegment.ofAddress(readwrite), endpoint, buffer, count,
-                            descriptor, result, resultDescriptor, peer, address, key, datatype, operation, context);
+                    ? (long) SHORT_FETCH.invokeExact(readwrite, endpoint, buffer, count, descriptor, result,
+                            resultDescriptor, peer, address, key, datatype, operation, context)
+                    : (long) LONG_FETCH.invokeExact(readwrite, endpoint, buffer, count, descriptor, result,
+                            resultDescriptor, peer, address, key, datatype, operation, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -153,12 +152,12 @@ public final class AtomicOps {
             long context) {
         try {
             return critical
-                    ? (long) SHORT_COMPARE.invokeExact(MemorySegment.ofAddress(compwrite), endpoint, buffer, count,
-                            descriptor, compare, compareDescriptor, result, resultDescriptor, peer, address, key,
-                            datatype, operation, context)
-                    : (long) LONG_COMPARE.invokeExact(MemorySegment.ofAddress(compwrite), endpoint, buffer, count,
-                            descriptor, compare, compareDescriptor, result, resultDescriptor, peer, address, key,
-                            datatype, operation, context);
+                    ? (long) SHORT_COMPARE.invokeExact(compwrite, endpoint, buffer, count, descriptor, compare,
+                            compareDescriptor, result, resultDescriptor, peer, address, key, datatype, operation,
+                            context)
+                    : (long) LONG_COMPARE.invokeExact(compwrite, endpoint, buffer, count, descriptor, compare,
+                            compareDescriptor, result, resultDescriptor, peer, address, key, datatype, operation,
+                            context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -179,8 +178,8 @@ public final class AtomicOps {
         AtomicMessageStruct.Vector operand = message.operand;
         AtomicMessageStruct.Vector result = message.result;
         try {
-            return (long) FETCH_VECTOR.invokeExact(MemorySegment.ofAddress(readwritev), endpoint,
-                    operand.segments.address(), operand.descriptors.address(), operand.count, result.segments.address(),
+            return (long) FETCH_VECTOR.invokeExact(readwritev, endpoint, operand.segments.address(),
+                    operand.descriptors.address(), operand.count, result.segments.address(),
                     result.descriptors.address(), result.count, message.peer(), message.remoteAddress(),
                     message.remoteKey(), message.datatype, operation, context);
         } catch (Throwable t) {
@@ -195,9 +194,9 @@ public final class AtomicOps {
         AtomicMessageStruct.Vector compare = message.compare;
         AtomicMessageStruct.Vector result = message.result;
         try {
-            return (long) COMPARE_VECTOR.invokeExact(MemorySegment.ofAddress(compwritev), endpoint,
-                    operand.segments.address(), operand.descriptors.address(), operand.count,
-                    compare.segments.address(), compare.descriptors.address(), compare.count, result.segments.address(),
+            return (long) COMPARE_VECTOR.invokeExact(compwritev, endpoint, operand.segments.address(),
+                    operand.descriptors.address(), operand.count, compare.segments.address(),
+                    compare.descriptors.address(), compare.count, result.segments.address(),
                     result.descriptors.address(), result.count, message.peer(), message.remoteAddress(),
                     message.remoteKey(), message.datatype, operation, context);
         } catch (Throwable t) {
@@ -218,9 +217,8 @@ public final class AtomicOps {
     public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
         AtomicMessageStruct.Vector result = message.result;
         try {
-            return (long) FETCH_MESSAGE.invokeExact(MemorySegment.ofAddress(readwritemsg), endpoint,
-                    message.message.address(), result.segments.address(), result.descriptors.address(), result.count,
-                    flags);
+            return (long) FETCH_MESSAGE.invokeExact(readwritemsg, endpoint, message.message.address(),
+                    result.segments.address(), result.descriptors.address(), result.count, flags);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         } finally {
@@ -232,9 +230,9 @@ public final class AtomicOps {
         AtomicMessageStruct.Vector compare = message.compare;
         AtomicMessageStruct.Vector result = message.result;
         try {
-            return (long) COMPARE_MESSAGE.invokeExact(MemorySegment.ofAddress(compwritemsg), endpoint,
-                    message.message.address(), compare.segments.address(), compare.descriptors.address(), compare.count,
-                    result.segments.address(), result.descriptors.address(), result.count, flags);
+            return (long) COMPARE_MESSAGE.invokeExact(compwritemsg, endpoint, message.message.address(),
+                    compare.segments.address(), compare.descriptors.address(), compare.count, result.segments.address(),
+                    result.descriptors.address(), result.count, flags);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         } finally {

@@ -7,7 +7,6 @@ import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fid_cntr;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once, and allocate nothing. */
@@ -21,8 +20,8 @@ public final class CntrOps {
 
     private final Handle counter;
     private final long address;
-    private final MemorySegment read;
-    private final MemorySegment readerr;
+    private final long read;
+    private final long readerr;
     private final boolean plain;
 
     public CntrOps(Handle counter, boolean criticalReads) {
@@ -33,13 +32,13 @@ public final class CntrOps {
         this.plain = !criticalReads;
     }
 
-    private MemorySegment find(long entry, String call) { return counter.require(OPS, entry, call); }
+    private long find(long entry, String call) { return counter.require(OPS, entry, call).address(); }
 
     public long fi_cntr_read() { return read(read); }
 
     public long fi_cntr_readerr() { return read(readerr); }
 
-    private long read(MemorySegment function) {
+    private long read(long function) {
         try {
             return plain ? (long) LONG_READ.invokeExact(function, address) : (long) READ.invokeExact(function, address);
         } catch (Throwable t) {
@@ -55,13 +54,13 @@ public final class CntrOps {
 
     public int fi_cntr_seterr(long value) { return change(find(fi_ops_cntr.seterr$offset(), "fi_cntr_seterr"), value); }
 
-    private int change(MemorySegment function, long value) {
+    private int change(long function, long value) {
         return (int) LibC.call(() -> (int) CHANGE.invokeExact(function, address, value));
     }
 
     /** 0, or an error negated; one provider returns it positive. */
     public int fi_cntr_wait(long threshold, int milliseconds) {
-        MemorySegment function = find(fi_ops_cntr.wait$offset(), "fi_cntr_wait");
+        long function = find(fi_ops_cntr.wait$offset(), "fi_cntr_wait");
         return (int) LibC.call(() -> (int) WAIT.invokeExact(function, address, threshold, milliseconds));
     }
 }

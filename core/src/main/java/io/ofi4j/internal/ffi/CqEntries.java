@@ -29,7 +29,7 @@ public final class CqEntries {
     private static final int FIELDS = (int) (DATA_ENTRY / WORD);
 
     private final long queue;
-    private final MemorySegment function;
+    private final long function;
     private final MemorySegment raw;
     private final long stride;
     private final MemorySegment sources;
@@ -41,9 +41,9 @@ public final class CqEntries {
     public CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue.address();
         this.stride = size(format.format());
-        this.function = format.withSource() != 0
+        this.function = (format.withSource() != 0
                 ? queue.require(fid_cq.ops$offset(), fi_ops_cq.readfrom$offset(), "fi_cq_readfrom")
-                : queue.require(fid_cq.ops$offset(), fi_ops_cq.read$offset(), "fi_cq_read");
+                : queue.require(fid_cq.ops$offset(), fi_ops_cq.read$offset(), "fi_cq_read")).address();
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
@@ -80,10 +80,10 @@ public final class CqEntries {
     /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
     public long sread(Handle handle, MemorySegment entries, long count, int milliseconds) throws Throwable {
         if (sources == null) {
-            MemorySegment call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sread$offset(), "fi_cq_sread");
+            long call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sread$offset(), "fi_cq_sread").address();
             return spread((long) CqOps.SREAD.invokeExact(call, queue, raw.address(), count, 0L, milliseconds), entries);
         }
-        MemorySegment call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sreadfrom$offset(), "fi_cq_sreadfrom");
+        long call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sreadfrom$offset(), "fi_cq_sreadfrom").address();
         sources.fill((byte) NOT_AVAILABLE);
         return spread(
                 (long) SREAD_FROM.invokeExact(call, queue, raw.address(), count, sources.address(), 0L, milliseconds),

@@ -44,7 +44,7 @@ public final class CqOps {
     /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
     private final MemorySegment memory;
     private final long address;
-    /** The address of the function, for the reason given in {@link RmaOps}. */
+    /** The address of the function. */
     private final long read;
     private final long entries;
     /** Null if entries are plain. */
@@ -94,8 +94,8 @@ public final class CqOps {
     public long readPlain(long count) {
         try {
             return criticalReads
-                    ? (long) READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count)
-                    : (long) LONG_READ.invokeExact(MemorySegment.ofAddress(read), address, entries, count);
+                    ? (long) READ.invokeExact(read, address, entries, count)
+                    : (long) LONG_READ.invokeExact(read, address, entries, count);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -111,8 +111,8 @@ public final class CqOps {
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
         return LibC.call(() -> further == null
-                ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread"), address,
-                        entries, count, 0L, milliseconds)
+                ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread").address(),
+                        address, entries, count, 0L, milliseconds)
                 : further.sread(queue, memory, count, milliseconds));
     }
 

@@ -1,7 +1,6 @@
 package io.ofi4j.internal.ffi;
 
 import io.ofi4j.internal.os.LibC;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** Calls of functions that post an operation: of pointers and integers only, and with a {@code ssize_t} as the result. */
@@ -25,8 +24,8 @@ final class Posts {
     static long call(boolean critical, long function, long a, long b, long c, long d) {
         try {
             return critical
-                    ? (long) SHORT_4.invokeExact(MemorySegment.ofAddress(function), a, b, c, d)
-                    : (long) LONG_4.invokeExact(MemorySegment.ofAddress(function), a, b, c, d);
+                    ? (long) SHORT_4.invokeExact(function, a, b, c, d)
+                    : (long) LONG_4.invokeExact(function, a, b, c, d);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -35,8 +34,8 @@ final class Posts {
     static long call(boolean critical, long function, long a, long b, long c, long d, long e) {
         try {
             return critical
-                    ? (long) SHORT_5.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e)
-                    : (long) LONG_5.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e);
+                    ? (long) SHORT_5.invokeExact(function, a, b, c, d, e)
+                    : (long) LONG_5.invokeExact(function, a, b, c, d, e);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -45,8 +44,8 @@ final class Posts {
     static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f) {
         try {
             return critical
-                    ? (long) SHORT_6.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f)
-                    : (long) LONG_6.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f);
+                    ? (long) SHORT_6.invokeExact(function, a, b, c, d, e, f)
+                    : (long) LONG_6.invokeExact(function, a, b, c, d, e, f);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -55,8 +54,8 @@ final class Posts {
     static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g) {
         try {
             return critical
-                    ? (long) SHORT_7.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f, g)
-                    : (long) LONG_7.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f, g);
+                    ? (long) SHORT_7.invokeExact(function, a, b, c, d, e, f, g)
+                    : (long) LONG_7.invokeExact(function, a, b, c, d, e, f, g);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -65,8 +64,8 @@ final class Posts {
     static long call(boolean critical, long function, long a, long b, long c, long d, long e, long f, long g, long h) {
         try {
             return critical
-                    ? (long) SHORT_8.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f, g, h)
-                    : (long) LONG_8.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e, f, g, h);
+                    ? (long) SHORT_8.invokeExact(function, a, b, c, d, e, f, g, h)
+                    : (long) LONG_8.invokeExact(function, a, b, c, d, e, f, g, h);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

@@ -3,7 +3,6 @@ package io.ofi4j.internal.ffi;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_ops_rma;
 import io.ofi4j.bindings.fid_ep;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
@@ -27,10 +26,7 @@ public final class RmaOps {
     private final long endpoint;
     /** Up to this length calls are critical. */
     private final long criticalLimit;
-    /**
-     * The addresses of the functions. The compiler eliminates a segment that is made for a call, and the checks of its class,
-     * scope and liveness; those of a kept segment remain.
-     */
+    /** The addresses of the functions. */
     private final long read;
     private final long write;
     private final long injectWrite;
@@ -66,10 +62,8 @@ public final class RmaOps {
     public long fi_inject_write(long buffer, long length, long peer, long address, long key) {
         try {
             return length <= criticalLimit
-                    ? (long) SHORT_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
-                            length, peer, address, key)
-                    : (long) LONG_INJECT_WRITE.invokeExact(MemorySegment.ofAddress(injectWrite), endpoint, buffer,
-                            length, peer, address, key);
+                    ? (long) SHORT_INJECT_WRITE.invokeExact(injectWrite, endpoint, buffer, length, peer, address, key)
+                    : (long) LONG_INJECT_WRITE.invokeExact(injectWrite, endpoint, buffer, length, peer, address, key);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -78,10 +72,10 @@ public final class RmaOps {
     public long fi_inject_writedata(long buffer, long length, long data, long peer, long address, long key) {
         try {
             return length <= criticalLimit
-                    ? (long) SHORT_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
-                            buffer, length, data, peer, address, key)
-                    : (long) LONG_INJECT_WRITEDATA.invokeExact(MemorySegment.ofAddress(injectWritedata), endpoint,
-                            buffer, length, data, peer, address, key);
+                    ? (long) SHORT_INJECT_WRITEDATA.invokeExact(injectWritedata, endpoint, buffer, length, data, peer,
+                            address, key)
+                    : (long) LONG_INJECT_WRITEDATA.invokeExact(injectWritedata, endpoint, buffer, length, data, peer,
+                            address, key);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -91,10 +85,10 @@ public final class RmaOps {
             long context) {
         try {
             return length <= criticalLimit
-                    ? (long) SHORT_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
-                            descriptor, data, peer, address, key, context)
-                    : (long) LONG_WRITEDATA.invokeExact(MemorySegment.ofAddress(writedata), endpoint, buffer, length,
-                            descriptor, data, peer, address, key, context);
+                    ? (long) SHORT_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
+                            address, key, context)
+                    : (long) LONG_WRITEDATA.invokeExact(writedata, endpoint, buffer, length, descriptor, data, peer,
+                            address, key, context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -136,8 +130,8 @@ public final class RmaOps {
     static long message(boolean critical, long function, long endpoint, long message, long flags) {
         try {
             return critical
-                    ? (long) SHORT_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message, flags)
-                    : (long) LONG_MESSAGE.invokeExact(MemorySegment.ofAddress(function), endpoint, message, flags);
+                    ? (long) SHORT_MESSAGE.invokeExact(function, endpoint, message, flags)
+                    : (long) LONG_MESSAGE.invokeExact(function, endpoint, message, flags);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }
@@ -148,10 +142,10 @@ public final class RmaOps {
             long key, long context) {
         try {
             return critical
-                    ? (long) SHORT_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second,
-                            third, peer, address, key, context)
-                    : (long) LONG_TRANSFER.invokeExact(MemorySegment.ofAddress(function), endpoint, local, second,
-                            third, peer, address, key, context);
+                    ? (long) SHORT_TRANSFER.invokeExact(function, endpoint, local, second, third, peer, address, key,
+                            context)
+                    : (long) LONG_TRANSFER.invokeExact(function, endpoint, local, second, third, peer, address, key,
+                            context);
         } catch (Throwable t) {
             throw LibC.unexpected(t);
         }

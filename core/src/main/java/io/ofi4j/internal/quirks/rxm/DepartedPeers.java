@@ -12,7 +12,6 @@ import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Tested;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Set;
@@ -75,9 +74,7 @@ final class DepartedPeers extends BelowRxm {
     /** An upcall, like the next two: what it threw would end the process. */
     private static void addCredits(long original, long endpoint, long credits) {
         try {
-            if (!GONE.contains(endpoint)) {
-                CALL_ADD_CREDITS.invokeExact(MemorySegment.ofAddress(original), endpoint, credits);
-            }
+            if (!GONE.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
         } catch (Throwable t) { // credits that are lost make a peer wait; its deadline tells
             return;
         }
@@ -86,7 +83,7 @@ final class DepartedPeers extends BelowRxm {
     private static int open(long original, long domain, long info, long out, long context) {
         int status = EIO;
         try {
-            status = (int) CALL_ENDPOINT.invokeExact(MemorySegment.ofAddress(original), domain, info, out, context);
+            status = (int) CALL_ENDPOINT.invokeExact(original, domain, info, out, context);
             if (status == 0) {
                 long endpoint = NativeWords.get(out, 0);
                 GONE.remove(endpoint);
@@ -109,7 +106,7 @@ final class DepartedPeers extends BelowRxm {
 
     private static int closed(long original, long object) {
         try {
-            return (int) CALL_CLOSE.invokeExact(MemorySegment.ofAddress(original), object);
+            return (int) CALL_CLOSE.invokeExact(original, object);
         } catch (Throwable t) {
             return EIO;
         }

@@ -68,7 +68,7 @@ final class HalfReceivedWrites extends BelowRxm {
     /** An upcall: what it threw would end the process. */
     private static long readerr(long original, long queue, long entry, long flags) {
         try {
-            long count = (long) CALL.invokeExact(MemorySegment.ofAddress(original), queue, entry, flags);
+            long count = (long) CALL.invokeExact(original, queue, entry, flags);
             if (count > 0 && NativeWords.get(entry, CqOps.ERROR_CONTEXT) == 0) {
                 NativeWords.set(entry, CqOps.ERROR_CONTEXT, RECEIVE);
             }
