@@ -32,7 +32,10 @@ public final class Connection {
     public enum State {
         /** Neither connected nor accepted yet. */
         IDLE,
-        /** Requested or accepted; the event queue will report the outcome. */
+        /**
+         * Requested or accepted; the event queue will report the outcome. Messages of the peer may be completed before
+         * that event is read, and can be answered only after it.
+         */
         CONNECTING,
         /** Established; transfers may be posted. */
         CONNECTED,

@@ -30,6 +30,7 @@ public final class Forked implements AutoCloseable {
     private final Path out;
     private final Path err;
     private final Process process;
+    private boolean awaited;
 
     /**
      * How a JVM is started.
@@ -157,6 +158,7 @@ public final class Forked implements AutoCloseable {
 
     /** {@return how it ended, which may take so long} */
     public Run await(int seconds) {
+        awaited = true;
         try {
             assertThat(process.waitFor(seconds, TimeUnit.SECONDS)).as(read(out) + read(err)).isTrue();
         } catch (InterruptedException e) {
@@ -184,11 +186,13 @@ public final class Forked implements AutoCloseable {
         }
     }
 
+    /** The errors of a process that nobody awaited are printed: they may say why a test fails. */
     @Override
     public void close() {
         process.destroy();
         try {
             if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
+            if (!awaited) { System.out.print(read(err)); }
             Files.delete(out);
             Files.delete(err);
         } catch (IOException | InterruptedException e) {

@@ -78,10 +78,11 @@ final class ConnectedEnd extends End {
     @Override
     Endpoint endpoint() { return endpoint; }
 
+    /** The peer's first message may have arrived before the event that says who it is: it is taken after that. */
     @Override
     boolean poll(Completions completions) {
         if (!connected) { answer(); }
-        return super.poll(completions);
+        return connected && super.poll(completions);
     }
 
     private void answer() {
