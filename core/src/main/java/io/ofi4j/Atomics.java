@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AtomicOperation;
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
@@ -76,10 +75,6 @@ public final class Atomics {
     }
 
     private static void requireOffered(Endpoint endpoint) {
-        if ((endpoint.info().capabilityBits() & Capability.ATOMIC.bit()) == 0) {
-            throw new UnsupportedOperationException("atomic operations need Capability.ATOMIC, which " + endpoint
-                    + " lacks: ask with FabricHints.atomics()");
-        }
         if (endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
             throw new UnsupportedOperationException("atomic operations of the provider " + endpoint.info().provider()
                     + " fail, are wrong, or end the process: use another provider");

@@ -13,6 +13,7 @@ final class EndpointFamilies {
     EndpointFamilies(Endpoint endpoint) { this.endpoint = endpoint; }
 
     Rma rma() {
+        require(Capability.RMA);
         if (rma == null) { rma = new Rma(endpoint); }
         return rma;
     }
@@ -30,6 +31,7 @@ final class EndpointFamilies {
     }
 
     Atomics atomics() {
+        require(Capability.ATOMIC);
         if (atomics == null) { atomics = new Atomics(endpoint); }
         return atomics;
     }

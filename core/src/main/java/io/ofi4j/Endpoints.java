@@ -17,9 +17,9 @@ final class Endpoints {
     static Endpoint open(Domain domain, FabricInfo info) {
         FoundInfo found = FoundInfo.ofSameDomain(info, domain.info());
         EndpointType type = info.endpoint().type();
-        if (type != EndpointType.RDM && type != EndpointType.MSG) {
-            throw new UnsupportedOperationException(
-                    "endpoints of type " + type + " are not offered by this release: request EndpointType.RDM or MSG");
+        if (type == EndpointType.OTHER) {
+            throw new UnsupportedOperationException("endpoints of the type that " + info.provider()
+                    + " names here are not known to this release: request EndpointType.RDM, MSG or DGRAM");
         }
         if (info.destinationAddress().isEmpty() && found.chosenQuirks().has(Fact.ONE_DESTINATION)) {
             throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "

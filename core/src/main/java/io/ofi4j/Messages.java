@@ -25,8 +25,8 @@ import io.ofi4j.internal.quirks.Fact;
  *
  * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the provider notices.
  * What follows depends on it: {@code sockets} goes on; {@code tcp}, {@code net} and {@code tcp;ofi_rxm} end the connection and may lose
- * the next message; {@code udp;ofi_rxd} reports success and drops the rest; over {@code shm} polls may never return. Agree on a
- * largest message, and post receives of that length.
+ * the next message; {@code udp;ofi_rxd} and datagrams report success and drop the rest; over {@code shm} polls may never return. Agree
+ * on a largest message, and post receives of that length.
  *
  * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of operations in flight is
  * reached: poll, and try again. The form without {@code try} makes progress on the domain's queues until there is room, for

@@ -42,7 +42,7 @@ class AtomicsRefusedTest {
     void anEndpointThatWasNotAskedForThemNamesTheHint(String provider) {
         try (Pair pair = new Pair(provider)) {
             assertThatThrownBy(() -> pair.endpoint.atomics()).isInstanceOf(UnsupportedOperationException.class)
-                    .hasMessageContaining("FabricHints.atomics()");
+                    .hasMessageContaining("FabricHints.capabilities");
         }
     }
 

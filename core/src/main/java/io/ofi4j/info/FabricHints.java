@@ -49,6 +49,11 @@ public final class FabricHints extends Changeable<FabricHints> {
         return any().endpointType(EndpointType.RDM).capabilities(Capability.MSG);
     }
 
+    /** {@return hints for datagrams: messages that may be lost, repeated or reordered, each of one packet at most} */
+    public static FabricHints datagrams() {
+        return any().endpointType(EndpointType.DGRAM).capabilities(Capability.MSG);
+    }
+
     /** {@return hints for messages with tags between unconnected, reliable endpoints} */
     public static FabricHints tagged() {
         return any().endpointType(EndpointType.RDM).capabilities(Capability.TAGGED);

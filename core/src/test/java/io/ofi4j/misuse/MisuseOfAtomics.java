@@ -80,7 +80,7 @@ final class MisuseOfAtomics {
 
     private static Stream<Misuse> operations() {
         return Stream
-                .of(refused("atomics of an endpoint without them", NOT_OFFERED, "FabricHints.atomics()",
+                .of(refused("atomics of an endpoint without them", NOT_OFFERED, "FabricHints.capabilities",
                         s -> s.pair.endpoint.atomics()),
                         atomic("an exchange as a change", NOT_OFFERED, "fi_compare_atomic is",
                                 t -> t.execute(CSWAP, INT64, 0, 1, 0)),

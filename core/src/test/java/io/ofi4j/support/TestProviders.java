@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  */
 public final class TestProviders {
     private static final String CONNECTED = "MSG ";
+    private static final String DATAGRAMS = "DGRAM ";
     private static final List<String> CHOSEN = Stream.of(System.getProperty("ofi4j.test.providers", "").split(","))
             .filter(name -> !name.isBlank()).toList();
     private static final String CHOSEN_ADDRESS = System.getProperty("ofi4j.test.address", "127.0.0.1");
@@ -51,6 +52,11 @@ public final class TestProviders {
         return Stream.concat(rma(), connected().map(CONNECTED::concat));
     }
 
+    /** Those with datagrams: their names with {@code DGRAM} before them. */
+    public static Stream<String> datagrams() {
+        return Stream.of("udp", "sockets").map(DATAGRAMS::concat);
+    }
+
     /** Those whose atomic operations do what they should. */
     public static Stream<String> atomics() {
         if (!CHOSEN.isEmpty()) { return rma(); }
@@ -65,6 +71,10 @@ public final class TestProviders {
     /** Hints for a provider, on the loopback interface where it is a network's. */
     public static FabricHints hints(String provider) {
         if (provider.startsWith(CONNECTED)) { return connectedHints(provider.substring(CONNECTED.length())); }
+        if (provider.startsWith(DATAGRAMS)) {
+            return FabricHints.datagrams().provider(provider.substring(DATAGRAMS.length())).source(address(provider),
+                    null);
+        }
         FabricHints hints = FabricHints.rma().provider(provider);
         return provider.equals("shm") ? hints : hints.source(address(provider), null);
     }
