@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.examples.Interrupt;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -18,11 +17,13 @@ final class Benchmark {
     private final Settings settings;
     private final Progress progress;
     private final Watchdog watchdog;
+    private final Team team;
     private final WarmUp warmUp;
     private final SplittableRandom random = new SplittableRandom();
 
-    Benchmark(Settings settings, Progress progress, Watchdog watchdog) {
+    Benchmark(Settings settings, Team team, Progress progress, Watchdog watchdog) {
         this.settings = settings;
+        this.team = team;
         this.progress = progress;
         this.watchdog = watchdog;
         this.warmUp = new WarmUp(settings.warmUp());
@@ -31,44 +32,44 @@ final class Benchmark {
     /** Until all sizes are measured, or the user has enough. */
     Result measureAll(List<Plan> plans, Function<Plan, Place> opening, Report report, Header header) {
         long errors = 0;
-        try (Interrupt interrupt = new Interrupt()) {
-            for (Plan plan : plans) {
-                try (Place place = opening.apply(plan)) {
-                    if (plan == plans.getFirst()) { report.header(header); }
-                    for (long size : plan.sizes()) {
-                        Row row = measure(place, plan, plan.layout(size), interrupt);
-                        errors += row.errors();
-                        report.row(row);
-                        if (interrupt.isAsked()) { return new Result(errors, true); }
-                    }
-                    watchdog.watch(); // closing asks the provider too
+        for (Plan plan : plans) {
+            try (Place place = opening.apply(plan)) {
+                if (plan == plans.getFirst()) { report.header(header); }
+                for (long size : plan.sizes()) {
+                    Row row = team.add(measure(place, plan, plan.layout(size)));
+                    errors += row.errors();
+                    report.row(row);
+                    if (team.isStopped()) { return new Result(errors, true); }
                 }
-                watchdog.rest();
+                watchdog.watch(); // closing asks the provider too
             }
+            watchdog.rest();
         }
         return new Result(errors, false);
     }
 
-    private Row measure(Place place, Plan plan, Layout layout, Interrupt interrupt) {
+    private Row measure(Place place, Plan plan, Layout layout) {
         long size = layout.size();
         Pump pump = new Pump(place, new Stall(place.target(), settings.timeout()), watchdog);
         Transfer transfer = transfer(place, plan, layout);
         Pass pass = pass(place, pump, transfer, layout);
         watchdog.watch();
         double expected = warmUp.run(pass);
+        meet();
         long wanted = settings.iterations().orElse(expectedOperations(expected));
         progress.begin(settings.operation() + " " + size + " B", 2 * wanted);
-        Measurement timed = run(new Measurement(progress, interrupt::isAsked, expected), wanted,
+        Measurement timed = run(new Measurement(progress, team::isAsked, expected), wanted,
                 operations -> pass.time(operations, progress));
+        meet();
         Histogram latencies = Latencies.histogram();
-        run(new Measurement(progress, interrupt::isAsked, expected), wanted, operations -> {
+        run(new Measurement(progress, team::isAsked, expected), wanted, operations -> {
             long start = System.nanoTime();
             pass.record(operations, latencies, progress);
             return System.nanoTime() - start;
         });
         OptionalLong verified = OptionalLong.empty();
         long errors = 0;
-        if (settings.verify() && !interrupt.isAsked()) {
+        if (settings.verify() && !team.isAsked()) {
             int sweeps = Math.clamp(timed.operations() / layout.slots(), 1, VERIFICATION_SWEEPS);
             errors = verify(place, pass, layout, sweeps);
             verified = OptionalLong.of((long) sweeps * layout.slots());
@@ -79,15 +80,29 @@ final class Benchmark {
         return new Row(size, timed.operations(), timed.nanosecondsPerOperation(), latencies, verified, errors);
     }
 
+    /** The others may still be warming up. */
+    private void meet() {
+        watchdog.rest();
+        team.meet();
+        watchdog.watch();
+    }
+
     private long expectedOperations(double expected) {
-        return settings.duration().isPresent()
-                ? Math.max(1, (long) (settings.duration().getAsLong() / expected))
+        return duration().isPresent()
+                ? Math.max(1, (long) (duration().getAsLong() / expected))
                 : Math.clamp((long) (PASS_TIME / expected), FEWEST, MOST);
     }
 
+    /** Several begin and end together. */
+    private OptionalLong duration() {
+        return settings.threads() > 1 && settings.iterations().isEmpty() && settings.duration().isEmpty()
+                ? OptionalLong.of(PASS_TIME)
+                : settings.duration();
+    }
+
     private Measurement run(Measurement measurement, long wanted, LongUnaryOperator pass) {
-        return settings.duration().isPresent()
-                ? measurement.runFor(settings.duration().getAsLong(), pass)
+        return duration().isPresent()
+                ? measurement.runFor(duration().getAsLong(), pass)
                 : measurement.run(wanted, pass);
     }
 

@@ -17,10 +17,19 @@ final class Client {
     }
 
     /** {@return whether all was right} */
-    Result run(Device device, Connection connection, Report report) {
+    Result run(Device device, Connection connection, Report report) throws Exception {
+        Team team = new Team(settings.threads());
+        return team.run(() -> measure(device, connection, team, new Progress(), report), () -> {
+            try (Connection own = connection.again(); Device another = new Device(libfabric, device.info())) {
+                return measure(another, own, team, Progress.hidden(), Report.NONE);
+            }
+        });
+    }
+
+    private Result measure(Device device, Connection connection, Team team, Progress progress, Report report) {
         Header header = new Header(settings, libfabric.version(), device.info(), connection.toString());
         try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
-            Result result = new Benchmark(settings, new Progress(), watchdog).measureAll(
+            Result result = new Benchmark(settings, team, progress, watchdog).measureAll(
                     Plan.of(settings, device.info()), plan -> open(device, connection, plan, watchdog), report, header);
             connection.bye();
             return result;

@@ -31,10 +31,12 @@ final class Connection implements AutoCloseable {
     private final InetSocketAddress server;
     private final Duration timeout;
     private final ControlChannel channel;
+    private final PrintWriter err;
     private final Thread heartbeat = Thread.ofPlatform().daemon().name("heartbeat").unstarted(this::beat);
 
-    private Connection(InetSocketAddress server, Duration timeout, ControlChannel channel) {
+    private Connection(InetSocketAddress server, Duration timeout, ControlChannel channel, PrintWriter err) {
         this.server = server;
+        this.err = err;
         this.timeout = timeout;
         this.channel = channel;
     }
@@ -52,7 +54,7 @@ final class Connection implements AutoCloseable {
         IOException last = null;
         for (long left = timeout.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             try {
-                Connection connection = new Connection(server, timeout, new ControlChannel(connect(server, left)));
+                Connection connection = new Connection(server, timeout, new ControlChannel(connect(server, left)), err);
                 connection.heartbeat.start();
                 return connection;
             } catch (IOException e) {
@@ -68,6 +70,11 @@ final class Connection implements AutoCloseable {
         throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
                 + " s): start it there with --server, with the same port (-B there, -P here), "
                 + "or give a longer --timeout.", last);
+    }
+
+    /** {@return another to the same server} */
+    Connection again() {
+        return open(server.getHostString(), server.getPort(), timeout, err);
     }
 
     private static SocketChannel connect(InetSocketAddress server, long millis) throws IOException {

@@ -13,9 +13,18 @@ final class Embedded {
     }
 
     /** {@return whether all was right} */
-    Result run(Device device, Report report) {
+    Result run(Device device, Report report) throws Exception {
+        Team team = new Team(settings.threads());
+        return team.run(() -> measure(device, team, new Progress(), report), () -> {
+            try (Device own = new Device(libfabric, device.info())) {
+                return measure(own, team, Progress.hidden(), Report.NONE);
+            }
+        });
+    }
+
+    private Result measure(Device device, Team team, Progress progress, Report report) {
         Header header = new Header(settings, libfabric.version(), device.info(), null);
-        return new Benchmark(settings, new Progress(), Watchdog.asleep()).measureAll(Plan.of(settings, device.info()),
+        return new Benchmark(settings, team, progress, Watchdog.asleep()).measureAll(Plan.of(settings, device.info()),
                 plan -> open(device, plan), report, header);
     }
 

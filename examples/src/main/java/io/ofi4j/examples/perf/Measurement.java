@@ -8,7 +8,7 @@ import java.util.function.LongUnaryOperator;
  * meanwhile.
  */
 final class Measurement {
-    private static final long PART_NANOS = 250_000_000;
+    private static final long PART_NANOS = 50_000_000;
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final Progress progress;

@@ -38,6 +38,12 @@ final class Numbers {
         public Integer convert(String text) { return (int) parse(text, 1, 4096, "a number of operations in flight"); }
     }
 
+    /** How many threads measure. */
+    static final class Threads implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) { return (int) parse(text, 1, 64, "a number of threads"); }
+    }
+
     /** A port to connect to. */
     static final class Port implements ITypeConverter<Integer> {
         @Override

@@ -65,7 +65,7 @@ abstract class PerfRun implements Callable<Integer> {
     @Option(names = "--server", description = "Be the other end: wait for a client, serve it, and end.")
     private boolean server;
 
-    @Option(names = "--keep", description = "With --server: serve one client after the other.")
+    @Option(names = "--keep", description = "With --server: serve clients until it is ended, several at once.")
     private boolean keep;
 
     @Option(names = {"-B", "--source-port"}, paramLabel = "PORT", converter = Numbers.ListeningPort.class,
@@ -102,6 +102,11 @@ abstract class PerfRun implements Callable<Integer> {
             description = "How many operations are in flight, 1 to 4096. "
                     + "Without it 1: the latency is that of one operation.")
     private int window = 1;
+
+    @Option(names = "--threads", paramLabel = "COUNT", converter = Numbers.Threads.class,
+            description = "How many threads measure at the same time, 1 to 64, each with an endpoint and a connection to the server "
+                    + "of its own. The rates are those of all together.")
+    private int threads = 1;
 
     @Option(names = {"-v", "--verify"},
             description = "Verify the data, in a pass of its own: every operation has random "
@@ -140,7 +145,7 @@ abstract class PerfRun implements Callable<Integer> {
     boolean isPingPong() { return false; }
 
     @Override
-    public Integer call() {
+    public Integer call() throws Exception {
         requireConsistent();
         requireOne();
         InetAddress address = address();
@@ -194,8 +199,8 @@ abstract class PerfRun implements Callable<Integer> {
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
         try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
             PrintWriter err = spec.commandLine().getErr();
-            new Server(device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err).run(listener,
-                    patience, keep);
+            new Server(libfabric, device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err)
+                    .run(listener, patience, keep);
         }
     }
 
@@ -229,7 +234,7 @@ abstract class PerfRun implements Callable<Integer> {
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
                 optional(iterations),
                 duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),
-                window, isPingPong(), verify,
+                window, threads, isPingPong(), verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)

@@ -15,8 +15,17 @@ final class Progress implements Ticks {
     private static final int INTERVAL_MILLIS = 250;
 
     private final PrintStream err = System.err;
-    private final boolean shown = isTerminal();
+    private final boolean shown;
     private ProgressBar bar;
+
+    Progress() { this(isTerminal()); }
+
+    private Progress(boolean shown) { this.shown = shown; }
+
+    /** {@return one that shows nothing, for all threads but one} */
+    static Progress hidden() {
+        return new Progress(false);
+    }
 
     private static boolean isTerminal() {
         try {

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.Libfabric;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.ControlChannel;
 import io.ofi4j.examples.control.ControlException;
@@ -8,18 +9,28 @@ import io.ofi4j.examples.control.FrameType;
 import io.ofi4j.examples.control.PayloadWriter;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** Serves clients, one after the other. Who does not speak the protocol is told off and forgotten. */
+/** Serves clients, several at once. Who does not speak the protocol is told off and forgotten. */
 final class Server {
     private static final Duration LAST_WORD = Duration.ofMillis(200);
+    private static final Duration LOOK = Duration.ofMillis(20);
+    /** Others wait until one of these is gone. */
+    private static final int MOST_AT_ONCE = 64;
 
+    private final Libfabric libfabric;
     private final Device device;
     private final Terms terms;
     private final Duration timeout;
     private final PrintWriter out;
     private final PrintWriter err;
+    private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
+    private volatile boolean served;
+    private volatile Throwable failure;
 
-    Server(Device device, Terms terms, Duration timeout, PrintWriter out, PrintWriter err) {
+    Server(Libfabric libfabric, Device device, Terms terms, Duration timeout, PrintWriter out, PrintWriter err) {
+        this.libfabric = libfabric;
         this.device = device;
         this.terms = terms;
         this.timeout = timeout;
@@ -27,29 +38,53 @@ final class Server {
         this.err = err;
     }
 
-    /** Serves one client, or every client that comes; without any in time, that is an error. */
+    /** Serves until a client is served and no other is there, or for ever; without any in time, that is an error. */
     void run(Listener listener, Duration patience, boolean keep) {
         out.printf("serving %s at %s: provider %s, domain %s%n", terms.operation(), listener, device.info().provider(),
                 device.info().domain().name());
         out.flush();
-        boolean served;
-        do {
-            Listener.Caller caller = listener.accept(patience).orElseThrow(() -> new CommandFailure("No client came to "
-                    + listener + " within " + patience.toSeconds() + " s: start one, or give a longer --timeout."));
-            try (ControlChannel channel = caller.channel()) {
-                served = serve(channel, caller.name(), keep);
+        long lastBusy = System.nanoTime();
+        while (keep || !served || sessions.stream().anyMatch(Session::hasBegun)) {
+            if (sessions.size() < MOST_AT_ONCE) { listener.accept(LOOK).ifPresent(caller -> begin(caller, keep)); }
+            requireNoFailure();
+            if (!sessions.isEmpty()) { lastBusy = System.nanoTime(); }
+            if (System.nanoTime() - lastBusy > patience.toNanos()) {
+                throw new CommandFailure("No client came to " + listener + " within " + patience.toSeconds()
+                        + " s: start one, or give a longer --timeout.");
             }
-        } while (keep || !served);
+        }
     }
 
-    /** {@return whether it was a client at all} */
-    private boolean serve(ControlChannel channel, String name, boolean keep) {
-        Session session = new Session(device, terms, channel, timeout);
+    private void requireNoFailure() {
+        switch (failure) {
+            case null -> {
+            }
+            case RuntimeException e -> throw e;
+            default -> throw (Error) failure;
+        }
+    }
+
+    /** Each has a thread and a device of its own. */
+    private void begin(Listener.Caller caller, boolean keep) {
+        Session session = new Session(libfabric, device.info(), terms, caller.channel(), timeout);
+        sessions.add(session);
+        Thread.ofPlatform().daemon().name("serving " + caller.name()).start(() -> {
+            try (ControlChannel channel = caller.channel()) {
+                serve(session, channel, caller.name(), keep);
+            } catch (RuntimeException | Error e) {
+                failure = e;
+            } finally {
+                sessions.remove(session);
+            }
+        });
+    }
+
+    private void serve(Session session, ControlChannel channel, String name, boolean keep) {
         try {
             session.run();
             out.println("served the client at " + name);
             out.flush();
-            return true;
+            served = true;
         } catch (ControlException e) {
             refuse(channel, e);
             String sentence = "The client at " + name
@@ -60,7 +95,6 @@ final class Server {
             if (isClient && !keep) { throw new CommandFailure(sentence, e); }
             err.println("ofi4j: " + sentence + (isClient ? "" : " It is ignored."));
             err.flush();
-            return isClient;
         }
     }
 

@@ -1,6 +1,8 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.ControlChannel;
 import io.ofi4j.examples.control.ControlException;
@@ -22,16 +24,18 @@ final class Session {
     /** Clients say every second that they are there. */
     private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(5);
 
-    private final Device device;
+    private final Libfabric libfabric;
+    private final FabricInfo info;
     private final Terms terms;
     private final ControlChannel channel;
     private final Duration timeout;
     private Completions none;
-    private End end;
+    private volatile End end;
     private long lastHeard;
 
-    Session(Device device, Terms terms, ControlChannel channel, Duration timeout) {
-        this.device = device;
+    Session(Libfabric libfabric, FabricInfo info, Terms terms, ControlChannel channel, Duration timeout) {
+        this.libfabric = libfabric;
+        this.info = info;
         this.terms = terms;
         this.channel = channel;
         this.timeout = timeout;
@@ -43,15 +47,17 @@ final class Session {
     /** Serves until the client says good bye. */
     void run() throws ControlException {
         Frame frame = firstFrame().require(FrameType.SETUP);
-        while (frame.type() == FrameType.SETUP) {
-            frame = serve(Setup.decode(frame));
+        try (Device device = new Device(libfabric, info)) {
+            while (frame.type() == FrameType.SETUP) {
+                frame = serve(device, Setup.decode(frame));
+            }
         }
     }
 
     /** {@return what ends it: another setup, or good bye} */
-    private Frame serve(Setup setup) throws ControlException {
+    private Frame serve(Device device, Setup setup) throws ControlException {
         terms.require(setup);
-        try (End opened = open(setup)) {
+        try (End opened = open(device, setup)) {
             channel.send(FrameType.READY, new Ready(opened.address(), opened.region().remote()).encode(), timeout);
             end = opened;
             none = new Completions(end);
@@ -77,7 +83,7 @@ final class Session {
         return frame;
     }
 
-    private End open(Setup setup) throws ControlException {
+    private End open(Device device, Setup setup) throws ControlException {
         End opened = null;
         try {
             opened = End.openTarget(device,
