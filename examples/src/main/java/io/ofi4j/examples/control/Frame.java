@@ -16,9 +16,12 @@ public record Frame(FrameType type, byte[] payload) {
      * {@return itself, being of this type}
      *
      * @param expected the type
-     * @throws ControlException if it is another
+     * @throws ControlException if it is another, or a refusal
      */
     public Frame require(FrameType expected) throws ControlException {
+        if (type == FrameType.REFUSED) {
+            throw new ControlException(ControlException.Reason.REFUSED, reader().text(ControlChannel.MAXIMUM_PAYLOAD));
+        }
         if (type != expected) {
             throw new ControlException(ControlException.Reason.GARBAGE,
                     "sent " + type + " where " + expected + " was expected");

@@ -21,7 +21,17 @@ public enum FrameType {
     /** Client: still there. */
     ALIVE(8),
     /** Client: that was all. */
-    BYE(9);
+    BYE(9),
+    /** Client: measure the other direction; from here on the server asks. */
+    REVERSE(10),
+    /** Server, while it measures: wait until all are ready. */
+    MEET(11),
+    /** Client: all are. */
+    MET(12),
+    /** Server: what it has measured. */
+    ROW(13),
+    /** Client: the user has enough. */
+    STOP(14);
 
     private final short code;
 

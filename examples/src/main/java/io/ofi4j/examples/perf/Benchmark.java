@@ -95,9 +95,8 @@ final class Benchmark {
 
     /** Several begin and end together. */
     private OptionalLong duration() {
-        return settings.threads() > 1 && settings.iterations().isEmpty() && settings.duration().isEmpty()
-                ? OptionalLong.of(PASS_TIME)
-                : settings.duration();
+        return (settings.threads() > 1 || settings.bidirectional()) && settings.iterations().isEmpty()
+                && settings.duration().isEmpty() ? OptionalLong.of(PASS_TIME) : settings.duration();
     }
 
     private Measurement run(Measurement measurement, long wanted, LongUnaryOperator pass) {

@@ -1,8 +1,14 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Libfabric;
-import java.io.PrintWriter;
 import io.ofi4j.examples.Release;
+import io.ofi4j.examples.control.ControlException;
+import io.ofi4j.examples.control.FrameType;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 
 /** The measuring end, where the other is a server. */
 final class Client {
@@ -18,21 +24,47 @@ final class Client {
 
     /** {@return whether all was right} */
     Result run(Device device, Connection connection, Report report) throws Exception {
-        Team team = new Team(settings.threads());
-        return team.run(() -> measure(device, connection, team, new Progress(), report), () -> {
-            try (Connection own = connection.again(); Device another = new Device(libfabric, device.info())) {
-                return measure(another, own, team, Progress.hidden(), Report.NONE);
+        MeasuringThreads team = new MeasuringThreads(settings.threads() * (settings.bidirectional() ? 2 : 1));
+        List<Callable<Result>> more = new ArrayList<>();
+        for (int thread = 0; thread < settings.threads(); thread++) {
+            if (thread > 0) { more.add(() -> measureToo(device, connection, team)); }
+            if (settings.bidirectional()) { more.add(() -> serve(device, connection, team)); }
+        }
+        return team.run(() -> {
+            try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+                return measure(device, connection, team, new Progress(), watchdog, report);
             }
-        });
+        }, more);
     }
 
-    private Result measure(Device device, Connection connection, Team team, Progress progress, Report report) {
-        Header header = new Header(settings, libfabric.version(), device.info(), connection.toString());
-        try (Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
-            Result result = new Benchmark(settings, team, progress, watchdog).measureAll(
-                    Plan.of(settings, device.info()), plan -> open(device, connection, plan, watchdog), report, header);
-            connection.bye();
-            return result;
+    /** With a device and a connection of its own. */
+    private Result measureToo(Device device, Connection connection, Team team) {
+        try (Connection own = connection.again();
+                Device another = new Device(libfabric, device.info());
+                Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
+            return measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
+        }
+    }
+
+    Result measure(Device device, Connection connection, Team team, Progress progress, Watchdog watchdog,
+            Report report) {
+        Header header = new Header(settings, libfabric.version(), device.info(), connection.place());
+        Result result = new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.info()),
+                plan -> open(device, connection, plan, watchdog), report, header);
+        connection.bye();
+        return result;
+    }
+
+    /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
+    private Result serve(Device device, Connection connection, Team team) {
+        try (Connection own = connection.again()) {
+            Terms terms = new Terms(settings.operation(), device.kind(), libfabric.version(), Optional.empty(),
+                    Plan.longest(settings));
+            own.channel().send(FrameType.REVERSE, Reverse.of(settings).encode(), settings.timeout());
+            new Session(libfabric, device.info(), terms, own.channel(), settings.timeout(), team).run(own.place());
+            return null;
+        } catch (ControlException e) {
+            throw connection.failure(e);
         }
     }
 

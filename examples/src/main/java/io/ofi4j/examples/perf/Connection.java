@@ -15,7 +15,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The client's connection to a server; whatever goes wrong is said with the server's address. */
+/** The connection of who measures to the other side; whatever goes wrong is said with the other's address. */
 final class Connection implements AutoCloseable {
     private static final long RETRY_MILLIS = 50;
     /** Who waits longer is told so. */
@@ -28,14 +28,23 @@ final class Connection implements AutoCloseable {
         T decode(Frame frame) throws ControlException;
     }
 
+    /** Where the other side is. */
+    private final String place;
+    /** What it is, for the beginning of a sentence. */
+    private final String role;
+    /** Null where a client has connected to this side. */
     private final InetSocketAddress server;
     private final Duration timeout;
     private final ControlChannel channel;
     private final PrintWriter err;
+    private boolean stopAsked;
     private final Thread heartbeat = Thread.ofPlatform().daemon().name("heartbeat").unstarted(this::beat);
 
-    private Connection(InetSocketAddress server, Duration timeout, ControlChannel channel, PrintWriter err) {
+    private Connection(InetSocketAddress server, String role, String place, Duration timeout, ControlChannel channel,
+            PrintWriter err) {
         this.server = server;
+        this.role = role;
+        this.place = place;
         this.err = err;
         this.timeout = timeout;
         this.channel = channel;
@@ -54,7 +63,8 @@ final class Connection implements AutoCloseable {
         IOException last = null;
         for (long left = timeout.toMillis(); left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             try {
-                Connection connection = new Connection(server, timeout, new ControlChannel(connect(server, left)), err);
+                Connection connection = new Connection(server, "The server at ", text(server), timeout,
+                        new ControlChannel(connect(server, left)), err);
                 connection.heartbeat.start();
                 return connection;
             } catch (IOException e) {
@@ -70,6 +80,13 @@ final class Connection implements AutoCloseable {
         throw new CommandFailure("No server answers at " + text(server) + " (tried for " + timeout.toSeconds()
                 + " s): start it there with --server, with the same port (-B there, -P here), "
                 + "or give a longer --timeout.", last);
+    }
+
+    /** {@return the connection of a client that asks this side to measure} */
+    static Connection of(ControlChannel channel, String name, Duration timeout) {
+        Connection connection = new Connection(null, "The client at ", name, timeout, channel, null);
+        connection.heartbeat.start();
+        return connection;
     }
 
     /** {@return another to the same server} */
@@ -96,11 +113,10 @@ final class Connection implements AutoCloseable {
     Frame ask(FrameType question, PayloadWriter payload, FrameType answer, Runnable meanwhile) {
         try {
             channel.send(question, payload, timeout);
-            Frame frame = channel.await(timeout, meanwhile);
-            if (frame.type() == FrameType.REFUSED) {
-                throw new ControlException(ControlException.Reason.REFUSED,
-                        frame.reader().text(ControlChannel.MAXIMUM_PAYLOAD));
-            }
+            Frame frame;
+            do {
+                frame = channel.await(timeout, meanwhile);
+            } while (isAside(frame));
             return frame.require(answer);
         } catch (ControlException e) {
             throw failure(e);
@@ -116,11 +132,27 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Throws if the server has gone; it says nothing without being asked. */
+    /** What a client says while this side measures. */
+    private boolean isAside(Frame frame) {
+        stopAsked |= frame.type() == FrameType.STOP;
+        return frame.type() == FrameType.STOP || frame.type() == FrameType.ALIVE;
+    }
+
+    /** {@return whether the client's user has enough, as far as frames were read} */
+    boolean isStopAsked() {
+        return stopAsked;
+    }
+
+    /** What is said by other frames than those that {@link #ask} exchanges. */
+    ControlChannel channel() {
+        return channel;
+    }
+
+    /** Throws if the other side has gone; it says nothing of importance without being asked. */
     void watch() {
         try {
             Optional<Frame> frame = channel.poll();
-            if (frame.isPresent()) {
+            if (frame.isPresent() && !isAside(frame.get())) {
                 throw new ControlException(ControlException.Reason.GARBAGE, "said " + frame.get().type() + " unasked");
             }
         } catch (ControlException e) {
@@ -128,7 +160,7 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Tells the server that all is done. */
+    /** Tells the other side that all is done. */
     void bye() {
         try {
             channel.send(FrameType.BYE, new PayloadWriter(), timeout);
@@ -137,12 +169,10 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    private CommandFailure failure(ControlException e) {
-        return new CommandFailure("The server at " + this
-                + (e.reason() == ControlException.Reason.REFUSED
-                        ? " refuses: " + e.getMessage()
-                        : " " + e.getMessage() + "."),
-                e);
+    CommandFailure failure(ControlException e) {
+        return new CommandFailure(this + (e.reason() == ControlException.Reason.REFUSED
+                ? " refuses: " + e.getMessage()
+                : " " + e.getMessage() + "."), e);
     }
 
     private void beat() {
@@ -168,8 +198,11 @@ final class Connection implements AutoCloseable {
         return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 
+    /** {@return where the other side is} */
+    String place() { return place; }
+
     @Override
-    public String toString() { return text(server); }
+    public String toString() { return role + place; }
 
     @Override
     public void close() {

@@ -1,6 +1,7 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Libfabric;
+import java.util.Collections;
 
 /** Both ends in this process. */
 final class Embedded {
@@ -14,12 +15,13 @@ final class Embedded {
 
     /** {@return whether all was right} */
     Result run(Device device, Report report) throws Exception {
-        Team team = new Team(settings.threads());
-        return team.run(() -> measure(device, team, new Progress(), report), () -> {
-            try (Device own = new Device(libfabric, device.info())) {
-                return measure(own, team, Progress.hidden(), Report.NONE);
-            }
-        });
+        MeasuringThreads team = new MeasuringThreads(settings.threads());
+        return team.run(() -> measure(device, team, new Progress(), report),
+                Collections.nCopies(settings.threads() - 1, () -> {
+                    try (Device own = new Device(libfabric, device.info())) {
+                        return measure(own, team, Progress.hidden(), Report.NONE);
+                    }
+                }));
     }
 
     private Result measure(Device device, Team team, Progress progress, Report report) {

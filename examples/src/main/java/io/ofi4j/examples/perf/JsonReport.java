@@ -57,6 +57,7 @@ final class JsonReport implements Report {
         json.addProperty("progress", header.progress().name());
         json.addProperty("pingPong", header.settings().pingPong());
         json.addProperty("window", header.window());
+        json.addProperty("bidirectional", header.settings().bidirectional());
         json.addProperty("threads", header.settings().threads());
         return json;
     }

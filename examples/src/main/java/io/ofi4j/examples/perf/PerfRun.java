@@ -108,6 +108,11 @@ abstract class PerfRun implements Callable<Integer> {
                     + "of its own. The rates are those of all together.")
     private int threads = 1;
 
+    @Option(names = "--bidirectional",
+            description = "With HOST: the server measures the same towards this side at the same time. The "
+                    + "rates are those of both directions together, the latencies those of this side.")
+    private boolean bidirectional;
+
     @Option(names = {"-v", "--verify"},
             description = "Verify the data, in a pass of its own: every operation has random "
                     + "contents, and every byte and the guard bytes around it are checked.")
@@ -174,6 +179,9 @@ abstract class PerfRun implements Callable<Integer> {
             throw misuse("--server waits for a client and HOST names a server: give one of them");
         }
         if (!server && (keep || sourcePort != null)) { throw misuse((keep ? "--keep" : "-B") + " goes with --server"); }
+        if (host == null && bidirectional) {
+            throw misuse("--bidirectional goes with HOST: both directions need a process each");
+        }
         if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
     }
 
@@ -234,7 +242,7 @@ abstract class PerfRun implements Callable<Integer> {
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
                 optional(iterations),
                 duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),
-                window, threads, isPingPong(), verify,
+                window, threads, bidirectional, isPingPong(), verify,
                 Optional.ofNullable(threading)
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)

@@ -25,8 +25,8 @@ final class RemoteTarget implements Target {
         this.none = new Completions(here);
         Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
         if (ready.region().length() < setup.regionLength()) {
-            throw new CommandFailure("The server at " + connection + " offers " + ready.region().length()
-                    + " bytes where " + setup.regionLength() + " are needed: run the same release at both ends.");
+            throw new CommandFailure(connection + " offers " + ready.region().length() + " bytes where "
+                    + setup.regionLength() + " are needed: run the same release at both ends.");
         }
         this.peer = reach(ready, timeout);
         this.region = ready.region();
@@ -38,7 +38,7 @@ final class RemoteTarget implements Target {
         try {
             return here.reach(ready.address(), connection::watch, timeout);
         } catch (IllegalArgumentException | ConnectionException e) {
-            throw new CommandFailure("The server at " + connection + " cannot be reached: " + e.getMessage(), e);
+            throw new CommandFailure(connection + " cannot be reached: " + e.getMessage(), e);
         }
     }
 

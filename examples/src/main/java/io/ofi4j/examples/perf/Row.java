@@ -1,5 +1,9 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.examples.control.ControlException;
+import io.ofi4j.examples.control.Frame;
+import io.ofi4j.examples.control.PayloadReader;
+import io.ofi4j.examples.control.PayloadWriter;
 import java.util.List;
 import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
@@ -18,6 +22,8 @@ record Row(long size, long operations, double nanosecondsPerOperation, Histogram
         long errors) {
     private static final double NANOSECONDS_PER_MICROSECOND = 1000;
 
+    private static final long NOT_VERIFIED = -1;
+
     /** {@return what was measured by several at the same time, at one size} */
     static Row sum(List<Row> rows) {
         if (rows.size() == 1) { return rows.getFirst(); }
@@ -30,6 +36,26 @@ record Row(long size, long operations, double nanosecondsPerOperation, Histogram
                         ? OptionalLong.of(rows.stream().mapToLong(row -> row.verified.orElse(0)).sum())
                         : OptionalLong.empty(),
                 rows.stream().mapToLong(Row::errors).sum());
+    }
+
+    /** Without latencies: they stay where they were measured. */
+    PayloadWriter encode() {
+        return new PayloadWriter().number(size).number(operations)
+                .number(Double.doubleToRawLongBits(nanosecondsPerOperation)).number(verified.orElse(NOT_VERIFIED))
+                .number(errors);
+    }
+
+    static Row decode(Frame frame) throws ControlException {
+        PayloadReader reader = frame.reader();
+        long size = reader.number(0, Numbers.LARGEST_SIZE);
+        long operations = reader.number(1, Long.MAX_VALUE);
+        double nanoseconds = Double.longBitsToDouble(reader.number(1, Double.doubleToRawLongBits(Double.MAX_VALUE)));
+        long verified = reader.number(NOT_VERIFIED, Long.MAX_VALUE);
+        Row row = new Row(size, operations, nanoseconds, Latencies.histogram(),
+                verified == NOT_VERIFIED ? OptionalLong.empty() : OptionalLong.of(verified),
+                reader.number(0, Long.MAX_VALUE));
+        reader.end();
+        return row;
     }
 
     /** {@return the latency in nanoseconds that so many percent of the operations kept} */

@@ -66,7 +66,7 @@ final class Server {
 
     /** Each has a thread and a device of its own. */
     private void begin(Listener.Caller caller, boolean keep) {
-        Session session = new Session(libfabric, device.info(), terms, caller.channel(), timeout);
+        Session session = new Session(libfabric, device.info(), terms, caller.channel(), timeout, null);
         sessions.add(session);
         Thread.ofPlatform().daemon().name("serving " + caller.name()).start(() -> {
             try (ControlChannel channel = caller.channel()) {
@@ -81,7 +81,7 @@ final class Server {
 
     private void serve(Session session, ControlChannel channel, String name, boolean keep) {
         try {
-            session.run();
+            session.run(name);
             out.println("served the client at " + name);
             out.flush();
             served = true;
@@ -94,6 +94,10 @@ final class Server {
             boolean isClient = session.hasBegun() || e.reason() == Reason.REFUSED || e.reason() == Reason.VERSION;
             if (isClient && !keep) { throw new CommandFailure(sentence, e); }
             err.println("ofi4j: " + sentence + (isClient ? "" : " It is ignored."));
+            err.flush();
+        } catch (CommandFailure e) { // of what it was to measure
+            if (!keep) { throw e; }
+            err.println("ofi4j: " + e.getMessage());
             err.flush();
         }
     }

@@ -29,28 +29,51 @@ final class Session {
     private final Terms terms;
     private final ControlChannel channel;
     private final Duration timeout;
+    /** Of whom the client is one that this side has asked to measure; null where the client asks. */
+    private final Team team;
     private Completions none;
-    private volatile End end;
+    private End end;
+    private volatile boolean begun;
+    private boolean stopTold;
     private long lastHeard;
 
-    Session(Libfabric libfabric, FabricInfo info, Terms terms, ControlChannel channel, Duration timeout) {
+    Session(Libfabric libfabric, FabricInfo info, Terms terms, ControlChannel channel, Duration timeout, Team team) {
         this.libfabric = libfabric;
         this.info = info;
         this.terms = terms;
         this.channel = channel;
         this.timeout = timeout;
+        this.team = team;
     }
 
     /** {@return whether a client was let in} */
-    boolean hasBegun() { return end != null; }
+    boolean hasBegun() { return begun; }
 
     /** Serves until the client says good bye. */
-    void run() throws ControlException {
-        Frame frame = firstFrame().require(FrameType.SETUP);
+    void run(String name) throws ControlException {
+        Frame frame = firstFrame();
+        if (frame.type() == FrameType.REVERSE && team == null) {
+            measure(name, Reverse.decode(frame));
+            return;
+        }
+        frame.require(FrameType.SETUP);
         try (Device device = new Device(libfabric, info)) {
             while (frame.type() == FrameType.SETUP) {
                 frame = serve(device, Setup.decode(frame));
             }
+        }
+    }
+
+    /** Measures towards the client, in step with what it measures. */
+    private void measure(String name, Reverse reverse) throws ControlException {
+        try (Device device = new Device(libfabric, info); Connection client = Connection.of(channel, name, timeout)) {
+            Settings settings = reverse.settings(terms.operation(), info, timeout);
+            terms.requireRoom(Plan.longest(settings));
+            begun = true;
+            new Client(libfabric, settings, null).measure(device, client, new FarTeam(client), Progress.hidden(),
+                    Watchdog.asleep(), Report.NONE);
+        } catch (FabricException | IllegalArgumentException | UnsupportedOperationException e) {
+            throw new ControlException(Reason.REFUSED, e.getMessage());
         }
     }
 
@@ -60,6 +83,7 @@ final class Session {
         try (End opened = open(device, setup)) {
             channel.send(FrameType.READY, new Ready(opened.address(), opened.region().remote()).encode(), timeout);
             end = opened;
+            begun = true;
             none = new Completions(end);
             Frame frame;
             do {
@@ -103,8 +127,14 @@ final class Session {
             }
             Optional<Frame> frame = channel.poll();
             if (frame.isPresent()) { return frame.get(); }
+            if (team != null && team.isAsked()) { tellStop(); }
             requireHeard();
         }
+    }
+
+    private void tellStop() throws ControlException {
+        if (!stopTold) { channel.send(FrameType.STOP, new PayloadWriter(), timeout); }
+        stopTold = true;
     }
 
     private void requireHeard() throws ControlException {
@@ -114,8 +144,23 @@ final class Session {
         }
     }
 
+    /** What the other side asks a team that it belongs to. */
+    private boolean answerMember(Frame frame) throws ControlException {
+        if (frame.type() == FrameType.ROW) {
+            team.add(Row.decode(frame));
+            if (team.isStopped()) { tellStop(); }
+        } else {
+            team.meet();
+        }
+        channel.send(FrameType.MET, new PayloadWriter(), timeout);
+        return true;
+    }
+
     /** {@return whether to go on} */
     private boolean answer(Frame frame) throws ControlException {
+        if (team != null && (frame.type() == FrameType.MEET || frame.type() == FrameType.ROW)) {
+            return answerMember(frame);
+        }
         MemorySegment memory = end.region().segment();
         switch (frame.type()) {
             case ALIVE -> {

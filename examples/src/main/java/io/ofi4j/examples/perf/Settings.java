@@ -23,6 +23,7 @@ import java.util.OptionalLong;
  * @param warmUp how many operations go before, or as many as take a third of a second
  * @param window how many operations are in flight
  * @param threads how many threads measure at the same time
+ * @param bidirectional whether the server measures the other direction at the same time
  * @param pingPong whether each message is answered by one as long
  * @param verify whether the data is verified
  * @param threading the threading model, or the fast one
@@ -31,5 +32,5 @@ import java.util.OptionalLong;
  */
 public record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
         Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations,
-        OptionalLong duration, OptionalLong warmUp, int window, int threads, boolean pingPong, boolean verify,
-        Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {}
+        OptionalLong duration, OptionalLong warmUp, int window, int threads, boolean bidirectional, boolean pingPong,
+        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {}

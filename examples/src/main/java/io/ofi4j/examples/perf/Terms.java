@@ -31,10 +31,13 @@ record Terms(Operation operation, String provider, Version libfabric, Optional<L
         if (sizes.isPresent()) {
             require("has sizes", setup.sizes(), Setup.text(sizes.get()), "give both the same sizes (-S)");
         }
-        if (setup.regionLength() > regionLength) {
-            throw new ControlException(Reason.REFUSED,
-                    "the client needs " + setup.regionLength() + " bytes here, the server allows " + regionLength
-                            + ": give the server the client's sizes (-S) and window (-W).");
+        requireRoom(setup.regionLength());
+    }
+
+    void requireRoom(long length) throws ControlException {
+        if (length > regionLength) {
+            throw new ControlException(Reason.REFUSED, "the client needs " + length + " bytes here, the server allows "
+                    + regionLength + ": give the server the client's sizes (-S) and window (-W).");
         }
     }
 
