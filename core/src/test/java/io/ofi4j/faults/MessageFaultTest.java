@@ -7,17 +7,22 @@ import io.ofi4j.AddressVector;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
+import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
+import io.ofi4j.Event;
+import io.ofi4j.EventQueue;
 import io.ofi4j.Fabric;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.PassiveEndpoint;
 import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -104,6 +109,86 @@ class MessageFaultTest {
         List<Long> all = new ArrayList<>(tokens.completed);
         all.addAll(tokens.failed);
         assertThat(all).hasSize(posted + RECEIVES).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void everyTokenOfAConnectionComesBackOnce(String provider) {
+        FabricHints hints = TestProviders.connectedHints(provider).capabilities(Capability.MSG, Capability.RMA);
+        Forked.Running other = Forked.start(ConnectedReceiver.class, provider);
+        Tokens tokens = new Tokens();
+        int posted = 0;
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                EventQueue events = fabric.openEventQueue();
+                CompletionQueue queue = domain.openCompletionQueue();
+                MemoryRegion region = domain.allocate((long) (RECEIVES + 1) * LENGTH, Access.SEND, Access.RECEIVE)) {
+            EndpointAddress there = EndpointAddress.of(HexFormat.of().parseHex(other.awaitLine("ready ")));
+            Endpoint endpoint = domain.openEndpoint(domain.info().withDestination(there)).bind(events).bind(queue)
+                    .enable();
+            for (int slot = 1; slot <= RECEIVES; slot++) {
+                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, MESSAGES + slot);
+            }
+            endpoint.connection().connect(there, Pair.DEADLINE);
+            Peer peer = endpoint.connection().peer();
+            long end = System.nanoTime() + Pair.DEADLINE.toNanos() / 8;
+            try {
+                while (posted < MESSAGES && System.nanoTime() < end) {
+                    if (posted == EXPECTED) { other.process().destroyForcibly().onExit().join(); }
+                    if (posted - tokens.count() < IN_FLIGHT
+                            && endpoint.messages().trySend(region, 0, LENGTH, peer, posted)) {
+                        posted++;
+                    }
+                    queue.poll(tokens, IN_FLIGHT);
+                }
+            } catch (FabricException | IllegalStateException e) {
+                assertThat(e).hasMessageMatching("(?s).*(fi_send|not connected|closed).*");
+            }
+            endpoint.close();
+            int expected = posted + RECEIVES;
+            Waiting.YIELD.until(() -> {
+                queue.poll(tokens, IN_FLIGHT);
+                return tokens.count() >= expected;
+            }, Pair.DEADLINE);
+            assertThat(region.operationsInFlight()).isZero();
+        } finally {
+            other.process().destroyForcibly();
+        }
+        assertThat(posted).as("sent before the kill").isGreaterThanOrEqualTo(EXPECTED);
+        assertThat(tokens.failed).as("the receives among them").hasSizeGreaterThanOrEqualTo(RECEIVES);
+        List<Long> all = new ArrayList<>(tokens.completed);
+        all.addAll(tokens.failed);
+        assertThat(all).hasSize(posted + RECEIVES).doesNotHaveDuplicates();
+    }
+
+    /** As the receiver, for one connection. Argument: the provider. */
+    static final class ConnectedReceiver {
+        private ConnectedReceiver() {}
+
+        public static void main(String[] arguments) {
+            FabricInfo info = TestProviders
+                    .info(TestProviders.connectedHints(arguments[0]).capabilities(Capability.MSG, Capability.RMA));
+            Fabric fabric = Libfabric.load().openFabric(info);
+            Domain domain = fabric.openDomain();
+            EventQueue events = fabric.openEventQueue();
+            CompletionQueue queue = domain.openCompletionQueue();
+            MemoryRegion region = domain.allocate((long) EXPECTED * LENGTH, Access.RECEIVE);
+            PassiveEndpoint passive = fabric.openPassiveEndpoint(info).bind(events).listen();
+            System.out.println("ready " + HexFormat.of().formatHex(passive.address().toBytes()));
+            if (!(events.read(Pair.DEADLINE) instanceof Event.ConnectionRequested(ConnectionRequest request))) {
+                throw new AssertionError("no connection was asked for");
+            }
+            Endpoint endpoint = domain.openEndpoint(request).bind(events).bind(queue).enable();
+            for (int slot = 0; slot < EXPECTED; slot++) {
+                endpoint.messages().receive(region, (long) slot * LENGTH, LENGTH, slot);
+            }
+            endpoint.connection().accept(Pair.DEADLINE);
+            long end = System.nanoTime() + Pair.DEADLINE.toNanos();
+            while (System.nanoTime() < end) {
+                queue.poll((token, flags, length, data) -> {}, IN_FLIGHT);
+                events.read();
+            }
+        }
     }
 
     /** Has a few receives posted, and takes whatever comes into its memory. Argument: the provider. */
