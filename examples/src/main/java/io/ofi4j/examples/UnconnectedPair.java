@@ -9,6 +9,7 @@ import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.ProgressThread;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.FabricHints;
@@ -20,7 +21,6 @@ import java.time.Duration;
 /** A server and a client without a connection: the client reads the server's memory, and writes an answer into it. */
 public final class UnconnectedPair {
     private static final Duration SOON = Duration.ofSeconds(20);
-
     private UnconnectedPair() {}
 
     /**
@@ -36,8 +36,8 @@ public final class UnconnectedPair {
                 CompletionQueue queue = domain.openCompletionQueue();
                 AddressVector peers = domain.openAddressVector();
                 MemoryRegion memory = domain.allocate(64, Access.values());
-                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
-            domain.startProgress(); // serves the peer while this thread waits for the rendezvous
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
+                ProgressThread _ = domain.startProgress()) { // serves the peer while this thread waits
             if (arguments.length == 1) {
                 serve(endpoint, memory);
             } else {

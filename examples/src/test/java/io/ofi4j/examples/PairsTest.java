@@ -26,10 +26,10 @@ class PairsTest {
             server.awaitOutput("\n");
             String[] words = server.output().strip().split(" ");
             try (Forked client = program.start(provider, "localhost", words[3], words[words.length - 1])) {
-                assertThat(client.await().out())
+                assertThat(client.await().succeeded().out())
                         .isEqualTo("the server says: Hello from process " + server.process().pid() + "\n");
             }
-            assertThat(server.await().out()).endsWith("the client wrote: thank you\n");
+            assertThat(server.await().succeeded().out()).endsWith("the client wrote: thank you\n");
         }
     }
 
@@ -40,8 +40,8 @@ class PairsTest {
         try (Forked server = program.start("server", "tcp", "127.0.0.1", port)) {
             server.awaitOutput("serving");
             try (Forked client = program.start("client", "tcp", "127.0.0.1", port)) {
-                assertThat(client.await().out()).isEqualTo("the server has the message\n");
-                assertThat(server.await().out())
+                assertThat(client.await().succeeded().out()).isEqualTo("the server has the message\n");
+                assertThat(server.await().succeeded().out())
                         .endsWith("message 7 of the client: Hello from process " + client.process().pid() + "\n");
             }
         }
