@@ -12,6 +12,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
+import java.io.IOException;
 
 /** Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. */
 public final class LongMessage {
@@ -20,7 +21,7 @@ public final class LongMessage {
 
     private LongMessage() {}
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws InterruptedException, IOException {
         boolean receives = arguments[0].equals("receive");
         Fabric fabric = Libfabric.load()
                 .openFabric(Libfabric.load().info(FabricHints.messages().provider("shm")).getFirst());
@@ -38,8 +39,12 @@ public final class LongMessage {
             }
         });
         polls.setDaemon(true);
-        if (!receives) { endpoint.messages().send(region, 0, LONG, insert(vector, arguments[1]), 2); }
+        if (!receives) {
+            endpoint.messages().send(region, 0, LONG, insert(vector, arguments[1]), 2);
+            System.out.println("sent");
+        }
         polls.start();
+        System.in.read(); // until the test knows that the message is sent
         for (int i = 0; i < COLLECTIONS; i++) { // each stops every thread for a moment, and waits for those that it cannot stop
             Thread.sleep(100);
             System.gc();

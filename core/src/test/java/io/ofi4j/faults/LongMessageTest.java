@@ -22,6 +22,9 @@ class LongMessageTest {
         Forked.Running receiver = Forked.start(LongMessage.class, "receive", here + "-r", here + "-s");
         receiver.awaitLine("ready");
         Forked.Running sender = Forked.start(LongMessage.class, "send", here + "-r", here + "-s");
+        sender.awaitLine("sent");
+        receiver.process().getOutputStream().close();
+        sender.process().getOutputStream().close();
         Forked.Result received = receiver.await();
         Forked.Result sent = sender.await();
         Files.deleteIfExists(Path.of("/dev/shm", here + "-r"));
