@@ -240,7 +240,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param file an existing regular file; a writable mapping extends it if needed
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
-     *         whose changes never reach the file
+     *         whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a file system with DAX
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
@@ -274,7 +274,7 @@ public final class Domain implements AutoCloseable {
         synchronized (this) {
             if (closed) { mapping.arena().close(); }
             requireOpen();
-            return adopt(regions.own(mapping.memory(), mapping.arena(), access));
+            return adopt(regions.own(mapping, access));
         }
     }
 

@@ -51,7 +51,8 @@ record RegionBinding(MemoryRegion region, Handle handle) {
 
     private RemoteRegion remote() {
         long base = has(MemoryRegionMode.VIRT_ADDR) ? region.parts().getFirst().address : 0;
-        return new RemoteRegion(base, region.length(), MrOps.fi_mr_key(handle), region.accessBits & Access.REMOTE);
+        return new RemoteRegion(base, region.length(), MrOps.fi_mr_key(handle), region.accessBits & Access.REMOTE,
+                region.kind());
     }
 
     RuntimeException notReachable() {
