@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.DomainAttributes;
@@ -288,6 +289,23 @@ public final class Domain implements AutoCloseable {
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
         return adopt(MappedKey.of(this, key));
+    }
+
+    /**
+     * Opens what makes peers' writes durable when they ask for it with {@link Rma#save}. It has an endpoint of its own.
+     *
+     * @throws UnsupportedOperationException if this domain was opened without {@link Capability#MSG}, or its endpoints are connected
+     */
+    public SaveService openSaveService() {
+        synchronized (this) {
+            requireOpen();
+        }
+        return adopt(new SaveService(this));
+    }
+
+    /** The open region that peers name by this key, or null. */
+    MemoryRegion regionWith(long key) {
+        return children.find(MemoryRegion.class, region -> region.isFor(key));
     }
 
     private <T> T adopt(T child) {

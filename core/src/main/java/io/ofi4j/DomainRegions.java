@@ -20,7 +20,7 @@ import java.util.List;
 final class DomainRegions {
     final RegionQuarantine quarantine;
     /** Regions that the provider binds to an endpoint. */
-    final EndpointRegions ofEndpoints = new EndpointRegions();
+    final RegionBinding.EndpointRegions ofEndpoints = new RegionBinding.EndpointRegions();
 
     private final Domain domain;
     private final List<MemoryRegion> closing = new ArrayList<>();
@@ -83,7 +83,7 @@ final class DomainRegions {
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
+        domain.closingRegions.regions(true); // before the check, so that a completion after the check repeats it
     }
 
     /**
@@ -100,7 +100,7 @@ final class DomainRegions {
         }
         quarantine.freeHeld();
         synchronized (quarantine) {
-            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+            domain.closingRegions.regions(!closing.isEmpty() || quarantine.isHeld());
         }
     }
 
@@ -108,7 +108,7 @@ final class DomainRegions {
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
+            if (quarantine.isHeld()) { domain.closingRegions.regions(true); }
         }
         return 0;
     }

@@ -210,6 +210,8 @@ public final class MemoryRegion implements AutoCloseable {
         return kind;
     }
 
+    boolean isFor(long key) { return state == OPEN && remote != null && remote.key() == key; }
+
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
         return Access.setOf(accessBits);
