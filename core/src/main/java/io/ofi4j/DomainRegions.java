@@ -58,7 +58,7 @@ final class DomainRegions {
         Object recording = RECORDER.registering();
         try {
             handle = new Registration(domain, attributes, call).open();
-            MemoryKind kind = known != null ? known : FileMapping.kindOf(attributes.segments().getFirst());
+            MemoryKind kind = known != null ? known : kindOf(attributes);
             MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
             region.demands.meet(attributes.counter(), attributes.endpoint());
             RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
@@ -70,6 +70,10 @@ final class DomainRegions {
             if (arena != null && status == 0) { arena.close(); }
             throw t;
         }
+    }
+
+    private static MemoryKind kindOf(MemoryRegionAttributes attributes) {
+        return attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(attributes.segments().getFirst());
     }
 
     void forget(MemoryRegion region) {

@@ -95,7 +95,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.arena = arena;
         this.scope = arena == null && !several ? memory.scope() : null;
         this.address = several ? 0 : memory.address();
-        this.length = several ? NOT_ADDRESSABLE : memory.byteSize();
+        this.length = several ? NOT_ADDRESSABLE : attributes.length();
         this.accessBits = attributes.accessBits();
         this.rights = accessBits;
         this.whole = whole == null ? this : whole;
@@ -118,9 +118,13 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return the memory; if ofi4j allocated it, access throws after the region is closed}
      *
      * @throws IllegalStateException if there are several segments, or a file's mapping was closed
+     * @throws UnsupportedOperationException if it is a device's
      */
     public MemorySegment segment() {
         if (memory == null) { throw several(); }
+        if (kind == MemoryKind.DEVICE) {
+            throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
+        }
         if (state == CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
             throw new IllegalStateException(this + " is closed");
         }

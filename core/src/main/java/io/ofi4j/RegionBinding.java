@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -46,7 +47,7 @@ record RegionBinding(MemoryRegion region, Handle handle) {
     }
 
     private void becomeUsable() {
-        if (has(MemoryRegionMode.MMU_NOTIFY)) {
+        if (has(MemoryRegionMode.MMU_NOTIFY) && region.kind() != MemoryKind.DEVICE) {
             region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
             Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", handle.provider());
         }
