@@ -19,6 +19,7 @@ import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.QueueView;
@@ -37,6 +38,9 @@ import java.util.function.Supplier;
  * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {
+    /** The kind of operation that a save is reported as. */
+    static final long SAVED = FabricConstants.FI_RMA | FabricConstants.FI_WRITE;
+
     /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
@@ -129,6 +133,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             endpoints.add(endpoint);
         }
     }
+
+    /** From now on, polls that find nothing run the domain's chores, too. */
+    void doChores() { dropSilent(); }
 
     /** From now on, operations may be in flight whose completions are not reported. */
     void dropSilent() {
@@ -246,11 +253,39 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
-    boolean keep(long token, long flags) {
-        boolean hasRoom = completions.keep(token, flags);
+    boolean keep(long token, long flags, long data) {
+        boolean hasRoom = completions.keep(token, flags, data);
         if (hasRoom) { blocking.wake(); }
         return hasRoom;
     }
+
+    /** Completes a save well; whether there was room. */
+    boolean saved(long token, int level) {
+        return asAnyone(() -> keep(token, SAVED, level));
+    }
+
+    /** Reports a save that failed. */
+    void failed(CompletionError error) {
+        try (var _ = guard.enterAsAnyone()) {
+            completions.putAside(error);
+            blocking.wake();
+        }
+    }
+
+    /** Notes what an endpoint has in flight, for {@link #hasEarlier}. */
+    void markEarlier(Endpoint endpoint) {
+        asAnyone(() -> {
+            contexts.markEarlier(endpoint.number);
+            return null;
+        });
+    }
+
+    /** Whether anything of that is still in flight. */
+    boolean hasEarlier(Endpoint endpoint) {
+        return asAnyone(() -> contexts.earlierInFlight(endpoint.number));
+    }
+
+    int fenceError(long token) { return asAnyone(() -> completions.fenceError(token)); }
 
     int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
 

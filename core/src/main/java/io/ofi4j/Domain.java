@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.DomainAttributes;
@@ -221,7 +222,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param attributes the memory, its rights and options
      * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
-     * @throws UnsupportedOperationException if the provider does not offer an attribute
+     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no driver of the device
      * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {
@@ -240,7 +241,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param file an existing regular file; a writable mapping extends it if needed
      * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
-     *         whose changes never reach the file
+     *         whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a file system with DAX
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
@@ -274,7 +275,7 @@ public final class Domain implements AutoCloseable {
         synchronized (this) {
             if (closed) { mapping.arena().close(); }
             requireOpen();
-            return adopt(regions.own(mapping.memory(), mapping.arena(), access));
+            return adopt(regions.own(mapping, access));
         }
     }
 
@@ -288,6 +289,23 @@ public final class Domain implements AutoCloseable {
     public synchronized MappedKey mapRawKey(RawKey key) {
         requireOpen();
         return adopt(MappedKey.of(this, key));
+    }
+
+    /**
+     * Opens what makes peers' writes durable when they ask for it with {@link Rma#save}. It has an endpoint of its own.
+     *
+     * @throws UnsupportedOperationException if this domain was opened without {@link Capability#MSG}, or its endpoints are connected
+     */
+    public SaveService openSaveService() {
+        synchronized (this) {
+            requireOpen();
+        }
+        return adopt(new SaveService(this));
+    }
+
+    /** The open region that peers name by this key, or null. */
+    MemoryRegion regionWith(long key) {
+        return children.find(MemoryRegion.class, region -> region.isFor(key));
     }
 
     private <T> T adopt(T child) {

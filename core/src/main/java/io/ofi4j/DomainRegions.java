@@ -2,6 +2,8 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.MemoryKind;
+import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.RegionQuarantine;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -18,7 +20,7 @@ import java.util.List;
 final class DomainRegions {
     final RegionQuarantine quarantine;
     /** Regions that the provider binds to an endpoint. */
-    final EndpointRegions ofEndpoints = new EndpointRegions();
+    final RegionBinding.EndpointRegions ofEndpoints = new RegionBinding.EndpointRegions();
 
     private final Domain domain;
     private final List<MemoryRegion> closing = new ArrayList<>();
@@ -35,24 +37,29 @@ final class DomainRegions {
         Registration.requireLength(length);
         long bits = Registration.requireRights(access);
         Arena arena = Arena.ofShared();
-        return own(quarantine.allocate(length, arena, bits), arena, access);
+        MemorySegment memory = quarantine.allocate(length, arena, bits);
+        return own(new FileMapping(memory, arena, MemoryKind.ANONYMOUS), access);
     }
 
     /** Takes ownership of the memory, which is freed if registration fails. */
-    MemoryRegion own(MemorySegment memory, Arena arena, Access[] access) {
-        return open(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE, arena);
+    MemoryRegion own(FileMapping owned, Access[] access) {
+        return open(MemoryRegionAttributes.of(owned.memory()).access(access), Registration.Call.ONE, owned.arena(),
+                owned.kind());
     }
 
     MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
-        return open(attributes, call, null);
+        return open(attributes, call, null, null);
     }
 
-    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena) {
+    /** @param known the kind of memory, or null */
+    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena,
+            MemoryKind known) {
         Handle handle = null;
         Object recording = RECORDER.registering();
         try {
             handle = new Registration(domain, attributes, call).open();
-            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, domain.nextNumber(), null);
+            MemoryKind kind = known != null ? known : kindOf(attributes);
+            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
             region.demands.meet(attributes.counter(), attributes.endpoint());
             RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
             count++;
@@ -63,6 +70,10 @@ final class DomainRegions {
             if (arena != null && status == 0) { arena.close(); }
             throw t;
         }
+    }
+
+    private static MemoryKind kindOf(MemoryRegionAttributes attributes) {
+        return attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(attributes.segments().getFirst());
     }
 
     void forget(MemoryRegion region) {
@@ -76,7 +87,7 @@ final class DomainRegions {
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
+        domain.closingRegions.regions(true); // before the check, so that a completion after the check repeats it
     }
 
     /**
@@ -93,7 +104,7 @@ final class DomainRegions {
         }
         quarantine.freeHeld();
         synchronized (quarantine) {
-            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+            domain.closingRegions.regions(!closing.isEmpty() || quarantine.isHeld());
         }
     }
 
@@ -101,7 +112,7 @@ final class DomainRegions {
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
+            if (quarantine.isHeld()) { domain.closingRegions.regions(true); }
         }
         return 0;
     }

@@ -355,9 +355,10 @@ public final class Endpoint implements AutoCloseable {
 
     private void closeOriginal() {
         Object recording = RECORDER.closing();
+        families.close();
         if (bindings.transmitQueue() != null) {
             refusePosts();
-            CloseDrain.await(this);
+            NativeEndpoint.CloseDrain.await(this);
         }
         int status = atProvider.close();
         bindings.release();
@@ -369,7 +370,7 @@ public final class Endpoint implements AutoCloseable {
     /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
         bindings.betweenPosts(() -> bindings.isLost = true);
-        CloseDrain.await(this);
+        NativeEndpoint.CloseDrain.await(this);
         Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
 

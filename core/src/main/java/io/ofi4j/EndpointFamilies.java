@@ -36,6 +36,9 @@ final class EndpointFamilies {
         return atomics;
     }
 
+    /** Before the endpoint closes. */
+    void close() { if (rma != null) { rma.closeSaves(); } }
+
     /** Without it, providers crash, or do what they like. */
     private void require(Capability needed) {
         long capabilities = endpoint.info().capabilityBits() & endpoint.domain.info().capabilityBits();

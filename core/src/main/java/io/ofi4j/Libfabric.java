@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Hook;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.Parameter;
@@ -78,6 +79,14 @@ public final class Libfabric {
         return Holder.INSTANCE;
     }
 
+    /**
+     * As {@link #load(Map)}, with hooking providers between the program and every provider; FI_HOOK, fi_hook(7). What they print is
+     * logged: {@code FI_LOG_LEVEL} must be set in the environment. libfabric passes over those that it was built without.
+     *
+     * @param hooks the first is the closest to the provider
+     */
+    public static Libfabric load(List<Hook> hooks) { return load(NativeLibrary.hooked(hooks)); }
+
     private static boolean loadNative(Map<String, String> environment) {
         try {
             return NativeLibrary.load(environment);
@@ -139,12 +148,14 @@ public final class Libfabric {
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0,
-                Hints.of(hints, HANDLED_MODES, handledModes()));
+                Hints.of(hints, HANDLED_MODES, handledModes(hints)));
     }
 
-    private static int handledModes() {
-        return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled).mapToInt(MemoryRegionMode::bit)
-                .sum();
+    /** HMEM only where it is asked for: it may make transfers of other memory slower. */
+    private static int handledModes(FabricHints hints) {
+        return Stream.of(MemoryRegionMode.values()).filter(MemoryRegionMode::isHandled)
+                .filter(mode -> mode != MemoryRegionMode.HMEM || hints.capabilities().contains(Capability.HMEM))
+                .mapToInt(MemoryRegionMode::bit).sum();
     }
 
     private Version apiVersion() { return version.compareTo(NEWEST_API) < 0 ? version : NEWEST_API; }

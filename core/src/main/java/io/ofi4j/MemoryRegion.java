@@ -2,13 +2,17 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.Durability;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Status;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -58,6 +62,7 @@ public final class MemoryRegion implements AutoCloseable {
 
     private final Handle handle;
     private final MemorySegment memory;
+    private final MemoryKind kind;
     /** The scope of the caller's memory, which the caller may close; null for memory allocated here. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
@@ -75,28 +80,30 @@ public final class MemoryRegion implements AutoCloseable {
 
     /**
      * @param arena of memory allocated here, or null
+     * @param kind of the memory
      * @param whole the region of several segments that this is a part of, or null
      */
-    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, int number,
+    MemoryRegion(Domain domain, Handle handle, MemoryRegionAttributes attributes, Arena arena, MemoryKind kind,
             MemoryRegion whole) {
         List<MemorySegment> segments = attributes.segments();
         boolean several = segments.size() > 1;
         this.domain = domain;
-        this.number = number;
+        this.number = whole == null ? domain.nextNumber() : whole.number;
+        this.kind = kind;
         this.handle = handle;
         this.memory = several ? null : segments.getFirst();
         this.arena = arena;
         this.scope = arena == null && !several ? memory.scope() : null;
         this.address = several ? 0 : memory.address();
-        this.length = several ? NOT_ADDRESSABLE : memory.byteSize();
+        this.length = several ? NOT_ADDRESSABLE : attributes.length();
         this.accessBits = attributes.accessBits();
         this.rights = accessBits;
         this.whole = whole == null ? this : whole;
         this.demands = new RegionBinding(this, handle);
         this.counter = attributes.counter().orElse(null);
         this.parts = several
-                ? segments.stream()
-                        .map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, number, this)).toList()
+                ? segments.stream().map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, kind, this))
+                        .toList()
                 : List.of(this);
     }
 
@@ -111,9 +118,13 @@ public final class MemoryRegion implements AutoCloseable {
      * {@return the memory; if ofi4j allocated it, access throws after the region is closed}
      *
      * @throws IllegalStateException if there are several segments, or a file's mapping was closed
+     * @throws UnsupportedOperationException if it is a device's
      */
     public MemorySegment segment() {
         if (memory == null) { throw several(); }
+        if (kind == MemoryKind.DEVICE) {
+            throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
+        }
         if (state == CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
             throw new IllegalStateException(this + " is closed");
         }
@@ -198,8 +209,12 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public void setLongRelease(long offset, long value) { LONG.setRelease(segment(), offset, value); }
 
-    /** {@return where its bytes are} */
-    public MemoryKind kind() { return MemoryKind.of(parts.getFirst().memory); }
+    /** {@return where its bytes are, as it was when they were registered} {@link Durability#of} says how long they can last. */
+    public MemoryKind kind() {
+        return kind;
+    }
+
+    boolean isFor(long key) { return state == OPEN && remote != null && remote.key() == key; }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -256,20 +271,27 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /**
-     * Makes the contents durable in their file; {@link MemorySegment#force}. Writes by peers must have arrived.
+     * Makes the contents durable in their file; {@link MemorySegment#force}. Writes by peers must have arrived. Of persistent
+     * memory, msync(2) does it: the JDK's way ends a process of JDK 25 that has not compiled it yet.
      *
      * @throws UnsupportedOperationException if the memory is not mapped from a file
+     * @throws UncheckedIOException if the system cannot write it
      */
     public void force() { parts.forEach(part -> part.force(0, part.length)); }
 
     /** As {@link #force()}, for this range, in bytes. */
     public void force(long offset, long bytes) {
-        if (kind() != MemoryKind.FILE) {
+        if (memory != null && !memory.isMapped()) {
             throw new UnsupportedOperationException(this + " is not mapped from a file: map one with Domain.map");
         }
         MemorySegment range = segment().asSlice(offset, bytes);
         requireOpen();
-        range.force(); // may take long: not under the monitor
+        if (kind == MemoryKind.PERSISTENT) {
+            int error = NativeMemory.sync(range.address(), bytes);
+            if (error != 0) { throw new UncheckedIOException(new IOException("msync: errno " + error)); }
+        } else {
+            range.force(); // may take long: not under the monitor
+        }
         requireOpen(); // a close meanwhile may have dropped the pages before they were written
     }
 

@@ -1,11 +1,13 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.OperationFlag;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -23,6 +25,9 @@ public final class MemoryRegionAttributes implements Cloneable {
     private Optional<Endpoint> endpoint = Optional.empty();
     private Optional<Counter> counter = Optional.empty();
     private boolean persistent;
+    private DeviceInterface deviceInterface = DeviceInterface.SYSTEM;
+    private int device;
+    private long deviceLength;
 
     private MemoryRegionAttributes(List<MemorySegment> segments) { this.segments = segments; }
 
@@ -40,6 +45,31 @@ public final class MemoryRegionAttributes implements Cloneable {
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
         if (segments.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
         return new MemoryRegionAttributes(List.copyOf(segments));
+    }
+
+    /**
+     * {@return attributes of a region of a device's memory} The program has allocated it with the device's own calls, and frees it after
+     * the region is closed. It is named by its address: this process does not read or write it, so that the region has no
+     * {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
+     *
+     * @param whose the device's interface, not {@link DeviceInterface#SYSTEM}
+     * @param device the number of the device, 0 or more, as its interface counts them
+     * @param address where the memory begins
+     * @param length the number of bytes, at least 1
+     * @throws IllegalArgumentException if a number is out of range, or the memory is the system's
+     */
+    public static MemoryRegionAttributes ofDevice(DeviceInterface whose, int device, long address, long length) {
+        if (whose == DeviceInterface.SYSTEM) {
+            throw new IllegalArgumentException("memory of the system is a MemorySegment: name it with of(...)");
+        }
+        if (device < 0) { throw new IllegalArgumentException("a device has the number 0 or more, not " + device); }
+        if (address == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
+        Registration.requireLength(length);
+        MemoryRegionAttributes attributes = of(MemorySegment.ofAddress(address));
+        attributes.deviceInterface = Objects.requireNonNull(whose, "whose");
+        attributes.device = device;
+        attributes.deviceLength = length;
+        return attributes;
     }
 
     /** {@return a copy that grants exactly these rights, at least one} */
@@ -89,8 +119,21 @@ public final class MemoryRegionAttributes implements Cloneable {
     /** {@return the counter of peers' writes, if there is one} */
     public Optional<Counter> counter() { return counter; }
 
-    /** {@return the memory} */
-    public List<MemorySegment> segments() { return segments; }
+    /** {@return the memory; of a device's, one segment of no bytes} */
+    public List<MemorySegment> segments() {
+        return segments;
+    }
+
+    /** {@return whose memory it is} */
+    public DeviceInterface deviceInterface() { return deviceInterface; }
+
+    /** {@return the number of the device; 0 for the system's memory} */
+    public int device() { return device; }
+
+    boolean isOnDevice() { return deviceInterface != DeviceInterface.SYSTEM; }
+
+    /** Of the first segment. */
+    long length() { return isOnDevice() ? deviceLength : segments.getFirst().byteSize(); }
 
     /** {@return the granted rights} */
     public Set<Access> access() {

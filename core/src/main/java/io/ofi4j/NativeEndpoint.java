@@ -17,10 +17,13 @@ import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.VectorView;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * The native endpoint: bound and enabled in one step, and closed once, in ways that are safe with every provider; fi_endpoint(3).
@@ -279,5 +282,36 @@ final class NativeEndpoint implements EndpointView {
         int status = FidOps.fi_close(handle);
         FidOps.fi_close(queue);
         return status;
+    }
+
+    /** Waits for operations that a provider cannot cancel, before their endpoint is closed. */
+    static final class CloseDrain {
+        private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+        private static final Duration MOMENT = Duration.ofMillis(5);
+
+        private CloseDrain() {}
+
+        /** Reads what has completed, and waits two seconds at most for the other operations; the endpoint accepts no new ones. */
+        static void await(Endpoint endpoint) {
+            CompletionQueue queue = endpoint.bindings.transmitQueue();
+            Quirks quirks = endpoint.quirks;
+            queue.drain();
+            if (!endpoint.isEnabled()) { return; }
+            if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(endpoint, MOMENT, () -> false); }
+            if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
+                progress(endpoint, PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0);
+            } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
+                progress(endpoint, PATIENCE, () -> queue.readsInFlight(endpoint) == 0);
+            }
+        }
+
+        private static void progress(Endpoint endpoint, Duration patience, BooleanSupplier isDone) {
+            Waiting.YIELD.tryUntil(() -> {
+                endpoint.domain.queues.progress(); // this thread may own the other end of a transfer, too
+                endpoint.bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
+                return isDone.getAsBoolean();
+            }, patience);
+        }
     }
 }

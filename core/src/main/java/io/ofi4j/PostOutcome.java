@@ -55,6 +55,6 @@ final class PostOutcome {
 
     /** Completes a read of no bytes, where the provider never does; false if there is no room. */
     boolean readsNothing(long number, long token) {
-        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION);
+        return (number & ContextSlab.SILENT) != 0 || queue.keep(token, READ_COMPLETION, 0);
     }
 }

@@ -1,10 +1,15 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.quirks.Status;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Binds and enables a region after its registration, as the provider's mr_mode demands; fi_mr(3). */
@@ -42,7 +47,7 @@ record RegionBinding(MemoryRegion region, Handle handle) {
     }
 
     private void becomeUsable() {
-        if (has(MemoryRegionMode.MMU_NOTIFY)) {
+        if (has(MemoryRegionMode.MMU_NOTIFY) && region.kind() != MemoryKind.DEVICE) {
             region.segments().stream().filter(segment -> segment.isMapped()).forEach(segment -> segment.load());
             Status.check(MrOps.fi_mr_refresh(handle, region.segments()), "fi_mr_refresh", handle.provider());
         }
@@ -51,7 +56,8 @@ record RegionBinding(MemoryRegion region, Handle handle) {
 
     private RemoteRegion remote() {
         long base = has(MemoryRegionMode.VIRT_ADDR) ? region.parts().getFirst().address : 0;
-        return new RemoteRegion(base, region.length(), MrOps.fi_mr_key(handle), region.accessBits & Access.REMOTE);
+        return new RemoteRegion(base, region.length(), MrOps.fi_mr_key(handle), region.accessBits & Access.REMOTE,
+                region.kind());
     }
 
     RuntimeException notReachable() {
@@ -64,5 +70,53 @@ record RegionBinding(MemoryRegion region, Handle handle) {
 
     private boolean has(MemoryRegionMode mode) {
         return region.domain.info().domain().memoryRegionMode().contains(mode);
+    }
+
+    /**
+     * The regions of a domain whose provider binds each to an endpoint (FI_MR_ENDPOINT): those waiting for an endpoint to be
+     * enabled, and those bound to one, which close before it. Used under the domain's monitor.
+     */
+    static final class EndpointRegions {
+        private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
+        private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
+        private final List<Endpoint> enabled = new ArrayList<>();
+
+        /** @param owner the requested endpoint, or null for the first enabled one */
+        void add(MemoryRegion region, Endpoint owner) {
+            if (owner == null ? !enabled.isEmpty() : enabled.contains(owner)) {
+                bind(region, owner == null ? enabled.getFirst() : owner);
+            } else {
+                waiting.put(region, owner);
+            }
+        }
+
+        private void bind(MemoryRegion region, Endpoint endpoint) {
+            region.demands.bindTo(endpoint);
+            bound.put(region, endpoint);
+        }
+
+        /** Binds the regions that wait for this endpoint, or for any. */
+        void enabled(Endpoint endpoint) {
+            enabled.add(endpoint);
+            for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(waiting.entrySet())) {
+                if (entry.getValue() == null || entry.getValue() == endpoint) {
+                    waiting.remove(entry.getKey());
+                    bind(entry.getKey(), endpoint);
+                }
+            }
+        }
+
+        /** Deregisters the regions of an endpoint that is about to close. */
+        void closing(Endpoint endpoint) {
+            enabled.remove(endpoint);
+            bound.forEach((region, its) -> {
+                if (its == endpoint) { region.leaveEndpoint(); }
+            });
+        }
+
+        void forget(MemoryRegion region) {
+            waiting.remove(region);
+            bound.remove(region);
+        }
     }
 }

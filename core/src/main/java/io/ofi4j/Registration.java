@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -8,6 +9,7 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
@@ -64,6 +66,10 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     }
 
     private void requireMemory() {
+        if (wanted.isOnDevice()) {
+            requireDevice();
+            return;
+        }
         List<MemorySegment> segments = wanted.segments();
         segments.forEach(this::requireMemory);
         if (segments.size() == 1) { return; }
@@ -81,6 +87,16 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException("the " + segments.size()
                     + " segments have more bytes together than can be counted: register several regions");
+        }
+    }
+
+    /** libfabric may end the process where the driver is not there. */
+    private void requireDevice() {
+        DeviceInterface whose = wanted.deviceInterface();
+        requireOffered(Capability.HMEM, "memory of " + whose);
+        if (!DeviceDrivers.isThere(whose)) {
+            throw new UnsupportedOperationException("memory of " + whose + " needs its driver, and "
+                    + DeviceDrivers.library(whose) + " is not on this machine");
         }
     }
 
@@ -155,6 +171,10 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
                 | (isCounted ? FabricConstants.FI_RMA_EVENT : 0);
         List<MemorySegment> segments = wanted.segments();
         long bits = wanted.accessBits();
+        if (wanted.isOnDevice()) {
+            return MrOps.fi_mr_regattr(domain.handle(), new MrOps.OnDevice(wanted.deviceInterface().ordinal(),
+                    wanted.device(), segments.getFirst(), wanted.length()), bits, key, flags);
+        }
         return switch (call) {
             case ONE -> MrOps.fi_mr_reg(domain.handle(), segments.getFirst(), bits, key, flags);
             case VECTOR -> MrOps.fi_mr_regv(domain.handle(), segments, bits, key, flags);

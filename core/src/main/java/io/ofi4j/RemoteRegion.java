@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Durability;
+import io.ofi4j.info.MemoryKind;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.Set;
@@ -11,15 +13,16 @@ import java.util.zip.CRC32C;
  * region.
  *
  * <p>The encoding has 40 bytes, big-endian: the letters {@code OFIR}; the format's version, 1, in 2 bytes; the access flags of
- * fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; 4 zero bytes, reserved for the kind of memory;
- * the CRC-32C of all that. Version 2 is the format of a {@link RawKey}.
+ * fi_mr(3), shifted right by 8, in 2 bytes; base, length and key in 8 bytes each; the number of the kind of
+ * memory in 4 bytes; the CRC-32C of all that. Version 2 is the format of a {@link RawKey}.
  *
  * @param base the address of offset 0: a virtual address of the peer, or 0, as the provider demands
  * @param length the number of bytes
  * @param key the provider's or the peer's key
  * @param accessBits the operations that it may be used for, as flags of fi_mr(3)
+ * @param kind where the bytes are; {@link Durability#of} says how long they can last there
  */
-public record RemoteRegion(long base, long length, long key, long accessBits) {
+public record RemoteRegion(long base, long length, long key, long accessBits, MemoryKind kind) {
     /** The number of bytes of {@link #encode}'s result. */
     public static final int ENCODED_LENGTH = 40;
 
@@ -27,6 +30,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
     static final short RAW_FORMAT = 2;
     private static final int ACCESS_SHIFT = 8;
     private static final short FORMAT = 1;
+    private static final MemoryKind[] KINDS = MemoryKind.values();
 
     /** Checks that the length is not negative, and that all flags are access flags. */
     public RemoteRegion {
@@ -34,6 +38,12 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
         if ((accessBits & ~Access.ALL) != 0) {
             throw new IllegalArgumentException("not access flags: 0x" + Long.toHexString(accessBits));
         }
+        Objects.requireNonNull(kind, "kind");
+    }
+
+    /** In memory that ends with its process, or of which nothing else is known. */
+    public RemoteRegion(long base, long length, long key, long accessBits) {
+        this(base, length, key, accessBits, MemoryKind.ANONYMOUS);
     }
 
     /** {@return the operations that it may be used for} */
@@ -50,12 +60,12 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
      */
     public RemoteRegion slice(long from, long count) {
         Objects.checkFromIndexSize(from, count, length);
-        return new RemoteRegion(base + from, count, key, accessBits);
+        return new RemoteRegion(base + from, count, key, accessBits, kind);
     }
 
     /** {@return the region as {@value #ENCODED_LENGTH} bytes} */
     public byte[] encode() {
-        return sealed(begun(ENCODED_LENGTH, FORMAT).putLong(key).putInt(0));
+        return sealed(begun(ENCODED_LENGTH, FORMAT).putLong(key).putInt(kind.ordinal()));
     }
 
     /** A buffer of that many bytes, with what both formats begin with. */
@@ -90,11 +100,18 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
                     + FORMAT + ": run the same release on both sides");
         }
         long access = accessIn(buffer);
-        RemoteRegion region = new RemoteRegion(buffer.getLong(), buffer.getLong(), buffer.getLong(), access);
-        if (buffer.getInt() != 0 || buffer.getInt() != checksum(bytes)) {
+        long base = buffer.getLong();
+        long length = buffer.getLong();
+        long key = buffer.getLong();
+        int kind = buffer.getInt();
+        if (buffer.getInt() != checksum(bytes)) {
             throw new IllegalArgumentException("the encoded region is damaged: its checksum does not match");
         }
-        return region;
+        if (kind < 0 || kind >= KINDS.length) {
+            throw new IllegalArgumentException("the region is of a kind of memory that this release does not know, "
+                    + kind + ": run the same release on both sides");
+        }
+        return new RemoteRegion(base, length, key, access, KINDS[kind]);
     }
 
     /** Of all but the last four bytes. */
@@ -106,5 +123,7 @@ public record RemoteRegion(long base, long length, long key, long accessBits) {
 
     /** Leaves out the key, which is a secret. */
     @Override
-    public String toString() { return "RemoteRegion[length=" + length + ", access=" + access() + "]"; }
+    public String toString() {
+        return "RemoteRegion[length=" + length + ", access=" + access() + ", kind=" + kind + "]";
+    }
 }

@@ -1,6 +1,8 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.Durability;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
@@ -8,8 +10,10 @@ import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
+import java.util.Objects;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -36,6 +40,8 @@ public final class Rma {
     private static final long REMOTE_READ = Access.REMOTE_READ.bit();
     private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
 
+    private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
+
     private final Endpoint endpoint;
     private final RmaOps ops;
     private final TransferChecks checks;
@@ -47,6 +53,7 @@ public final class Rma {
     private final long defaultFlags;
     private final long number;
     private final boolean emptyReadsHang;
+    private volatile Saves saves;
 
     Rma(Endpoint endpoint) {
         this.endpoint = endpoint;
@@ -270,6 +277,66 @@ public final class Rma {
         checks.require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
         write(local, peer, remote, token);
         injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
+    }
+
+    /**
+     * Names the service that makes a peer's memory durable, for {@link #save}. Once for each peer; a second time instead of the first.
+     *
+     * @param peer whose memory it is
+     * @param ticket from the peer's {@link SaveService#ticket}
+     * @throws UnsupportedOperationException if this endpoint is connected, or the domain was opened without {@link Capability#MSG}
+     */
+    public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
+        endpoint.requireEnabled();
+        if (saves == null) { saves = new Saves(endpoint, this, checks); }
+        saves.attach(peer, Objects.requireNonNull(ticket, "ticket"));
+    }
+
+    /**
+     * Begins to make durable what this endpoint has written to a peer's region by now; of {@link RemoteRegion#slice} for a range. It
+     * has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
+     * fails, the region's owner is gone ({@code ECANCELED} and others), has closed the region ({@code ENOKEY}), or could not write
+     * its file ({@code EIO}). It goes out when what was posted before has completed, and writes that are posted behind it do not
+     * wait for it. Polls of the domain's queues go on with it here, and at the owner, who has a {@link SaveService}.
+     *
+     * @param peer who owns the region; {@link #saveThrough} was called for it
+     * @param region what was written; needs {@link Access#REMOTE_WRITE}
+     * @param level how long the bytes must last
+     * @param token comes back with the completion
+     * @return whether it was accepted; false if 64 saves are under way
+     * @throws UnsupportedOperationException if bytes in the region's kind of memory cannot last so long
+     * @throws IllegalStateException if no service of the peer is known, or also as for other operations
+     */
+    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+        if (saves == null) { throw Saves.notAttached(peer); }
+        return saves.trySave(peer, region, level, token);
+    }
+
+    /** As {@link #trySave}, but waits until fewer saves are under way. */
+    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
+        if (!trySave(peer, region, level, token)) {
+            PostRetry.until(endpoint, "save", peer, () -> trySave(peer, region, level, token));
+        }
+    }
+
+    /** Ends the saves, before the endpoint closes. */
+    synchronized void closeSaves() {
+        if (saves != null) { saves.close(); }
+    }
+
+    /** Posts the fence of a save, of whose end the program is not told. */
+    boolean tryFence(RmaMessageStruct fence, int region, Peer peer) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            checks.requireReachable(peer);
+            long context = contexts.acquire(endpoint.number, ContextSlab.endpoint(endpoint.number) | ContextSlab.SILENT,
+                    region | ContextSlab.FENCE);
+            if (context == ContextSlab.NONE) { return false; }
+            fence.context(context);
+            return end(context, ops.fi_writemsg(fence, FENCE_FLAGS), "fi_writemsg", peer);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
     }
 
     /**

@@ -157,7 +157,7 @@ class MemoryRegionDemandsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"HMEM", "COLLECTIVE"})
+    @EnumSource(names = "COLLECTIVE")
     void whatIsNotHandledIsRefusedBeforeTheDomainIsOpened(MemoryRegionMode mode) {
         FabricInfo info = demanding(mode);
         try (Fabric fabric = Libfabric.load().openFabric(info)) {

@@ -15,6 +15,9 @@ public sealed interface FabricInfo permits FoundInfo {
     /** {@return the provider's name, such as {@code shm} or {@code tcp;ofi_rxm}} */
     String provider();
 
+    /** {@return the names of the hooking providers that libfabric was told to put before it, see {@link Hook}} */
+    List<String> hooks();
+
     /** {@return the capabilities of its endpoints} */
     Set<Capability> capabilities();
 

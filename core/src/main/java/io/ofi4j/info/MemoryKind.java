@@ -1,17 +1,20 @@
 package io.ofi4j.info;
 
 import io.ofi4j.MemoryRegion;
-import java.lang.foreign.MemorySegment;
 
 /** Where the bytes of a memory region are. */
 public enum MemoryKind {
-    /** In memory that ends with the process. */
+    /** In memory that ends with the process. A private mapping of a file is such memory, too. */
     ANONYMOUS,
-    /** In a file that is mapped into memory; {@link MemoryRegion#force()} makes them durable. */
-    FILE;
-
-    /** {@return what it is made of} */
-    public static MemoryKind of(MemorySegment memory) {
-        return memory.isMapped() ? FILE : ANONYMOUS;
-    }
+    /** In a file that the machine keeps in memory, such as one of tmpfs, or in a file of which nothing is known. */
+    MEMORY_FILE,
+    /** In a file that is mapped into memory, through the page cache; {@link MemoryRegion#force()} brings it to the disk. */
+    FILE,
+    /**
+     * In persistent memory: a file on a file system with DAX that is mapped with MAP_SYNC, in Java
+     * {@code ExtendedMapMode.READ_WRITE_SYNC}. {@link MemoryRegion#force()} makes its bytes durable.
+     */
+    PERSISTENT,
+    /** In the memory of a device, which this process does not read or write itself. */
+    DEVICE
 }

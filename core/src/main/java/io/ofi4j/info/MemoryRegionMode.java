@@ -29,8 +29,8 @@ public enum MemoryRegionMode {
     RMA_EVENT(1 << 8, true),
     /** A region belongs to one endpoint, the domain's first or the named one, and is closed before it. */
     ENDPOINT(1 << 9, true),
-    /** Device memory is registered with its kind. Not handled: ofi4j has no device memory. */
-    HMEM(1 << 10, false),
+    /** Device memory is registered with its kind; see {@link MemoryRegionAttributes#ofDevice}. */
+    HMEM(1 << 10, true),
     /** Buffers of collectives must be registered for them. Not handled: ofi4j has no collectives. */
     COLLECTIVE(1 << 11, false);
 

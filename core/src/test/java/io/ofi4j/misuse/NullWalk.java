@@ -16,6 +16,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.RawKey;
+import io.ofi4j.SaveService;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AddressVectorAttributes;
@@ -116,6 +117,7 @@ final class NullWalk {
                 Pair atomic = new Pair(TestProviders.atomicHints("shm"));
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
+                SaveService service = pair.domain.openSaveService();
                 FileChannel channel = FileChannel.open(file);
                 PollGroup group = new PollGroup();
                 Futures futures = new Futures(connected.endpoint, connected.queue);
@@ -126,8 +128,8 @@ final class NullWalk {
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
-                    region.slice(0, 8), pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(),
-                    Libfabric.load().version());
+                    region.slice(0, 8), service, service.ticket(), pair.fabric.info(), TestProviders.hints("shm"),
+                    Libfabric.load(), Libfabric.load().version());
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();

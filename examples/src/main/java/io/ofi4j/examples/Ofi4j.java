@@ -7,6 +7,7 @@ import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -41,6 +42,7 @@ public final class Ofi4j implements Runnable {
         NativeAccess.isEnabled();
         boolean isInfo = arguments.length > 0 && arguments[0].equals("info"); // it is over in the time that others need to begin
         if (isInfo) { Thread.ofPlatform().daemon().start(Ofi4j::wakeProviders); }
+        if (Stream.of(arguments).anyMatch(word -> word.startsWith("--hook"))) { Release.withoutLibfabric(); }
         System.exit(commandLine(isInfo ? List.of(InfoCommand.class) : COMMANDS).execute(arguments));
     }
 

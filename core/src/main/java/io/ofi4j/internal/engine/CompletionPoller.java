@@ -137,8 +137,11 @@ public final class CompletionPoller extends CompletionReader {
         return 1;
     }
 
-    /** Finishes closed regions whose last operation was read. */
+    /** Finishes closed regions whose last operation was read, and goes on with saves. */
     public void finishIdleRegions() {
-        if (closingRegions.isAny) { closingRegions.finishIdle(); }
+        if (closingRegions.isAny) { closingRegions.run(); }
     }
+
+    @Override
+    public boolean hasChores() { return closingRegions.hasChores(); }
 }

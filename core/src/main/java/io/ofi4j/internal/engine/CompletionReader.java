@@ -18,7 +18,7 @@ import java.util.Queue;
 /**
  * Reads one completion queue, frees the slots of operations, and keeps completions until they are polled. Used inside the queue's guard.
  */
-public class CompletionReader {
+public abstract class CompletionReader {
     public static final int BATCH = 64;
     /** Instead of a count: an error comes next. */
     public static final int ERROR = -1;
@@ -57,6 +57,8 @@ public class CompletionReader {
     private volatile boolean closed;
     private long failed;
     private long canceled;
+    /** Tokens and error numbers of fences. */
+    private final Queue<long[]> fencesFailed = new ArrayDeque<>();
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
             boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {}
@@ -98,6 +100,9 @@ public class CompletionReader {
         return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), kept(),
                 contexts.inFlight());
     }
+
+    /** Whether polls have to do what no event of this queue announces. */
+    public abstract boolean hasChores();
 
     /** A batch that is free: another thread, or the handler that polls, may be using the first. */
     public CqOps idleBatch() {
@@ -216,6 +221,8 @@ public class CompletionReader {
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(parts.endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
+        } else if (entry != null && contexts.isFence(entry.context())) {
+            fencesFailed.add(new long[]{contexts.complete(entry.context()), entry.errno()});
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
@@ -225,7 +232,18 @@ public class CompletionReader {
         }
     }
 
-    private void putAside(CompletionError error) {
+    /** The error number of the fence with this token, which it forgets; 0 if it has not failed. */
+    public int fenceError(long token) {
+        int[] error = new int[1];
+        fencesFailed.removeIf(one -> {
+            if (one[0] == token) { error[0] = (int) one[1]; }
+            return one[0] == token;
+        });
+        return error[0];
+    }
+
+    /** Keeps the error of an operation for a poll. */
+    public void putAside(CompletionError error) {
         errors.add(error);
         noteKept();
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
@@ -239,11 +257,11 @@ public class CompletionReader {
         noteKept();
     }
 
-    /** Completes an operation of no bytes. False if too much is kept already. */
-    public boolean keep(long token, long flags) {
+    /** Completes an operation that needs no transfer. False if too much is kept already. */
+    public boolean keep(long token, long flags, long data) {
         if (kept.size() >= contexts.capacity()) { return false; }
         completed++;
-        kept.add(token, flags, 0, 0, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
+        kept.add(token, flags, 0, data, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
         noteKept();
         return true;
     }

@@ -62,6 +62,7 @@ public final class CompletionWait {
     }
 
     private boolean mayBlock() {
+        if (reader.hasChores()) { return false; }
         try (var _ = guard.enter()) {
             boolean quiet = isQuiet(requireDescriptor());
             if (quiet) { blocking.enter(); }

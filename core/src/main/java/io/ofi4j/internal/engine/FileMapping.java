@@ -1,6 +1,8 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.FileMappings;
 import io.ofi4j.internal.os.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -12,9 +14,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
 
-/** Part of a file in memory, in an arena of its own. */
-public record FileMapping(MemorySegment memory, Arena arena) {
+/**
+ * Part of a file in memory, in an arena of its own.
+ *
+ * @param kind of memory
+ */
+public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
+    private static final String SYNCHRONOUS = "READ_WRITE_SYNC"; // of ExtendedMapMode, in a module that need not be there
+
     public interface Source {
         FileMapping map() throws IOException;
     }
@@ -29,7 +38,8 @@ public record FileMapping(MemorySegment memory, Arena arena) {
                 : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long before = channel.size();
             FileMapping mapping = of(channel, mode, offset, length); // outlives the channel
-            if (mode != MapMode.READ_WRITE || reserve(file, offset, length)) { return mapping; }
+            boolean isWritable = mode == MapMode.READ_WRITE || mode.toString().equals(SYNCHRONOUS);
+            if (!isWritable || reserve(file, offset, length)) { return mapping; }
             mapping.arena.close();
             channel.truncate(before); // the mapping may have extended it
             throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
@@ -56,11 +66,26 @@ public record FileMapping(MemorySegment memory, Arena arena) {
         }
         Arena arena = Arena.ofShared();
         try {
-            return new FileMapping(channel.map(mode, offset, length, arena), arena);
+            MemorySegment memory = channel.map(mode, offset, length, arena);
+            return new FileMapping(memory, arena,
+                    mode.toString().equals(SYNCHRONOUS) ? MemoryKind.PERSISTENT : kindOf(memory));
         } catch (Throwable t) {
             arena.close();
             throw t;
         }
+    }
+
+    /** The kind of any native memory. Of an unknown file it promises little. */
+    public static MemoryKind kindOf(MemorySegment memory) {
+        if (!memory.isMapped()) { return MemoryKind.ANONYMOUS; }
+        Optional<FileMappings.Mapping> found = FileMappings.at(memory.address());
+        if (found.isEmpty()) { return MemoryKind.MEMORY_FILE; }
+        FileMappings.Mapping mapping = found.get();
+        if (!mapping.isShared()) { return MemoryKind.ANONYMOUS; }
+        if (mapping.isInMemory()) { return MemoryKind.MEMORY_FILE; }
+        return mapping.mayBeDirect() && FileMappings.isSynchronous(memory.address())
+                ? MemoryKind.PERSISTENT
+                : MemoryKind.FILE;
     }
 
     private static void requireRange(long offset, long length) {

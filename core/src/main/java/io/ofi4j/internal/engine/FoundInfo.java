@@ -16,6 +16,7 @@ import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.ffi.Attributes;
 import io.ofi4j.internal.ffi.InfoHandle;
+import io.ofi4j.internal.ffi.NativeLibrary;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -84,6 +85,9 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
 
     @Override
     public String provider() { return fabric.provider(); }
+
+    @Override
+    public List<String> hooks() { return NativeLibrary.hooks(); }
 
     @Override
     public Set<Capability> capabilities() { return Capability.setOf(handle.capabilities(), runtime); }

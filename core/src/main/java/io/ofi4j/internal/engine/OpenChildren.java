@@ -3,6 +3,7 @@ package io.ofi4j.internal.engine;
 import io.ofi4j.internal.observe.LeakReport;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The open children of an object, which must be closed before it. */
@@ -27,6 +28,11 @@ public class OpenChildren {
     public synchronized void remove(Object child) {
         open.remove(child);
         if (owned) { LeakReport.closed(child); }
+    }
+
+    /** The first that is this and does so, or null. */
+    public synchronized <T> T find(Class<T> type, Predicate<? super T> wanted) {
+        return open.stream().filter(type::isInstance).map(type::cast).filter(wanted).findFirst().orElse(null);
     }
 
     public synchronized boolean isEmpty() { return open.isEmpty(); }

@@ -50,6 +50,26 @@ public final class MrOps {
         });
     }
 
+    /** Memory of a device: an {@code enum fi_hmem_iface}, the device's number, and where the memory is. */
+    public record OnDevice(int iface, int number, MemorySegment begin, long length) {}
+
+    public static Opened fi_mr_regattr(Handle domain, OnDevice memory, long access, long requestedKey, long flags) {
+        MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
+        return Opened.by(domain.provider(), (arena, out) -> {
+            MemorySegment vector = iovec.allocate(arena);
+            iovec.iov_base(vector, memory.begin);
+            iovec.iov_len(vector, memory.length);
+            MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
+            fi_mr_attr.mr_iov(attributes, vector);
+            fi_mr_attr.iov_count(attributes, 1);
+            fi_mr_attr.access(attributes, access);
+            fi_mr_attr.requested_key(attributes, requestedKey);
+            fi_mr_attr.iface(attributes, memory.iface);
+            fi_mr_attr.device(attributes).set(JAVA_LONG, 0, memory.number); // a union, whose first bytes count
+            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
+        });
+    }
+
     private static MemorySegment vector(List<MemorySegment> segments, Arena arena) {
         MemorySegment vector = iovec.allocateArray(segments.size(), arena);
         for (int i = 0; i < segments.size(); i++) {

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import io.ofi4j.info.Hook;
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
@@ -9,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings may be
@@ -24,7 +27,10 @@ public final class NativeLibrary {
     private static final List<String> PLACES = List.of(SONAME, "/usr/local/lib/" + SONAME, "/usr/local/lib64/" + SONAME,
             "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME, "/opt/amazon/efa/lib/" + SONAME);
 
+    /** Names, with semicolons. */
+    private static final String HOOKS = "FI_HOOK";
     private static boolean loaded;
+    private static List<String> hooks = List.of();
 
     /** No libfabric can be loaded; the message names every place that was tried. */
     public static final class NotFound extends RuntimeException {
@@ -42,8 +48,21 @@ public final class NativeLibrary {
     public static synchronized boolean load(Map<String, String> environment) {
         if (loaded) { return false; }
         NativeAccess.require(() -> prepareAndOpen(environment));
+        String named = LibC.getenv(HOOKS);
+        hooks = named == null || named.isBlank() ? List.of() : List.of(named.split(";"));
         loaded = true;
         return true;
+    }
+
+    /** The variable that has libfabric put these hooks in its way. */
+    public static Map<String, String> hooked(List<Hook> by) {
+        return Map.of(HOOKS,
+                by.stream().map(hook -> hook.name().toLowerCase(Locale.ROOT)).collect(Collectors.joining(";")));
+    }
+
+    /** The names of the hooks that libfabric was told to use. */
+    public static synchronized List<String> hooks() {
+        return hooks;
     }
 
     private static SymbolLookup prepareAndOpen(Map<String, String> environment) {

@@ -12,6 +12,9 @@ import java.lang.invoke.MethodHandle;
 /** The calls of the C library that loading and discovery need, and method handles for others. */
 @SuppressWarnings("restricted")
 public final class LibC {
+    private static final MethodHandle GETENV = handle("getenv",
+            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+
     /** A function that returns an int. */
     static MethodHandle handle(String name, MemoryLayout... arguments) {
         return handle(name, FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));
@@ -28,6 +31,14 @@ public final class LibC {
             if (libc_h.setenv(arena.allocateFrom(name), arena.allocateFrom(value), overwrite ? 1 : 0) != 0) {
                 throw new IllegalArgumentException("setenv refused the variable '" + name + "'");
             }
+        }
+    }
+
+    /** getenv(3), which also knows what {@link #setenv} has set; null if it is not set. */
+    public static String getenv(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocateFrom(name);
+            return string(MemorySegment.ofAddress(call(() -> (long) GETENV.invokeExact(text))));
         }
     }
 

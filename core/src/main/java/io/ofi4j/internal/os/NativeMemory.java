@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,8 @@ public final class NativeMemory {
     private static final MethodHandle MMAP = LibC.handle("mmap",
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MUNMAP = LibC.handle("munmap", JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle MSYNC = LibC.handle("msync",
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), Linker.Option.captureCallState("errno"));
     private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
     public static final long PAGE = 4096;
@@ -28,6 +31,7 @@ public final class NativeMemory {
     private static final int READ_AND_WRITE = 3;
     private static final int PRIVATE_AND_ANONYMOUS = 0x22;
     private static final int FIXED_AND_NOT_RESERVED = 0x4010;
+    private static final int SYNCHRONOUSLY = 4;
     private static final int POPULATE = 0x8000;
     private static final int DONTNEED = 4;
     private static final int HUGE_PAGES = 14;
@@ -97,6 +101,18 @@ public final class NativeMemory {
 
     private static long mmap(long address, long length, int flags) {
         return LibC.call(() -> (long) MMAP.invokeExact(address, length, READ_AND_WRITE, flags, -1, 0L));
+    }
+
+    /** msync(2) of mapped memory of any address and length: 0, or the errno. */
+    public static int sync(long address, long length) {
+        long begin = address / PAGE * PAGE;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            long size = address + length - begin;
+            return LibC.call(() -> (int) MSYNC.invokeExact(errno, begin, size, SYNCHRONOUSLY)) == 0
+                    ? 0
+                    : errno.get(JAVA_INT, 0);
+        }
     }
 
     /** A view of memory for the life of an arena, and an action when that is closed. */

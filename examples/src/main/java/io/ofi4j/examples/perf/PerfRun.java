@@ -3,6 +3,7 @@ package io.ofi4j.examples.perf;
 import io.ofi4j.examples.NameConverter;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.Libfabric;
+import io.ofi4j.info.Hook;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.examples.CommandFailure;
@@ -126,6 +127,10 @@ abstract class PerfRun implements Callable<Integer> {
             + "or the provider's own where it lacks that.")
     private ProgressChoice progress;
 
+    @Option(names = "--hook", paramLabel = "NAME", description = "${COMPLETION-CANDIDATES}: a hooking provider between "
+            + "this command and the provider, which FI_LOG_LEVEL=trace lets print what it has seen. May be repeated.")
+    private List<Hook> hooks = List.of();
+
     @Option(names = "--timeout", paramLabel = "SECONDS", converter = Numbers.Seconds.class,
             description = "How long to wait for the peer, and for anything to move. " + "Without it "
                     + DEFAULT_TIMEOUT_SECONDS + "; but a server waits for its clients as long as it takes.")
@@ -154,7 +159,7 @@ abstract class PerfRun implements Callable<Integer> {
         requireConsistent();
         requireOne();
         InetAddress address = address();
-        Libfabric libfabric = Libfabric.load();
+        Libfabric libfabric = hooks.isEmpty() ? Libfabric.load() : Libfabric.load(hooks);
         Settings asked = settings(sizes.bytes());
         if (host == null) {
             try (Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {

@@ -1,0 +1,154 @@
+package io.ofi4j;
+
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.internal.engine.SaveMessage;
+import java.util.BitSet;
+
+/** Messages about saves: an endpoint with a queue and a vector of its own. Used by one thread at a time; nothing here waits. */
+final class SaveLink implements AutoCloseable {
+    private static final int PLACES = 64;
+    private static final int ROUNDS = 4;
+
+    final Endpoint endpoint;
+    final AddressVector peers;
+
+    private final Receiver receiver;
+    private final CompletionQueue queue;
+    private final MemoryRegion memory;
+    private final Messages messages;
+    private final SaveMessage[] bodies = new SaveMessage[2 * PLACES];
+    /** What each message that is on its way is about. */
+    private final Object[] subjects = new Object[PLACES];
+    private final BitSet free = new BitSet(PLACES);
+    private final BitSet toReceive = new BitSet(PLACES);
+    private boolean closing;
+
+    interface Receiver {
+        /** A message of this kind has come. */
+        void received(SaveMessage message, int kind, long length);
+
+        /** A message about this could not be sent. */
+        void failed(Object about, CompletionError error);
+    }
+
+    private final CompletionHandler completions = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            int place = (int) token;
+            if (place < PLACES) {
+                sent(place);
+            } else {
+                SaveMessage body = bodies[place];
+                int kind = body.kind(length);
+                if (kind != 0) { receiver.received(body, kind, length); }
+                toReceive.set(place - PLACES);
+            }
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            if (error.token() >= PLACES) {
+                toReceive.set((int) error.token() - PLACES);
+            } else if (error.token() >= 0) {
+                Object about = subjects[(int) error.token()];
+                sent((int) error.token());
+                if (!closing) { receiver.failed(about, error); }
+            }
+        }
+    };
+
+    static void requireOffered(Domain domain) {
+        if (domain.info().endpoint().type() != EndpointType.RDM) {
+            throw new UnsupportedOperationException("saves need messages between unconnected endpoints, and " + domain
+                    + " has endpoints of type " + domain.info().endpoint().type()
+                    + ": let the owner call MemoryRegion.force() and tell the writer");
+        }
+    }
+
+    SaveLink(Domain domain, Receiver receiver) {
+        requireOffered(domain);
+        this.receiver = receiver;
+        memory = domain.allocate(2L * PLACES * SaveMessage.ROOM, Access.SEND, Access.RECEIVE);
+        CompletionQueue openQueue = null;
+        AddressVector openVector = null;
+        Endpoint open = null;
+        try {
+            openQueue = domain.openCompletionQueue(4 * PLACES);
+            openVector = domain.openAddressVector();
+            open = domain.openEndpoint().bind(openQueue).bind(openVector).enable();
+            messages = open.messages();
+        } catch (Throwable t) {
+            close(open, openVector, openQueue, memory);
+            throw t;
+        }
+        queue = openQueue;
+        peers = openVector;
+        endpoint = open;
+        for (int place = 0; place < 2 * PLACES; place++) {
+            bodies[place] = new SaveMessage(
+                    memory.segment().asSlice((long) place * SaveMessage.ROOM, SaveMessage.ROOM));
+        }
+        free.set(0, PLACES);
+        toReceive.set(0, PLACES);
+        receive();
+    }
+
+    /** Whether the threading model lets this thread use it. */
+    boolean admitsCaller() {
+        return queue.guard.admits(Thread.currentThread());
+    }
+
+    private void sent(int place) {
+        subjects[place] = null;
+        free.set(place);
+    }
+
+    private void receive() {
+        for (int place = toReceive.nextSetBit(0); place >= 0; place = toReceive.nextSetBit(place + 1)) {
+            int token = PLACES + place;
+            if (!messages.tryReceive(memory, (long) token * SaveMessage.ROOM, SaveMessage.ROOM, token)) { return; }
+            toReceive.clear(place);
+        }
+    }
+
+    /** Hands what has come to the receiver. */
+    void poll() {
+        for (int round = 0; round < ROUNDS && queue.poll(completions, PLACES) > 0; round++) {
+            receive();
+        }
+    }
+
+    /** The body of the message that the next {@link #send} sends; null if as many are on their way as there is room for. */
+    SaveMessage next(int kind) {
+        int place = free.nextSetBit(0);
+        return place < 0 ? null : bodies[place].begin(kind);
+    }
+
+    /** Sends what {@link #next} has given; false if the provider has no room. */
+    boolean send(long length, Peer peer, Object about) {
+        int place = free.nextSetBit(0);
+        if (!messages.trySend(memory, (long) place * SaveMessage.ROOM, length, peer, place)) { return false; }
+        free.clear(place);
+        subjects[place] = about;
+        return true;
+    }
+
+    @Override
+    public void close() {
+        closing = true;
+        close(endpoint, peers, queue, memory);
+    }
+
+    private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion region) {
+        try {
+            if (endpoint != null) { endpoint.close(); }
+        } finally {
+            if (vector != null) { vector.close(); }
+            if (queue != null) { queue.close(); }
+            region.close();
+        }
+    }
+
+    @Override
+    public String toString() { return "SaveLink at " + endpoint; }
+}

@@ -1,0 +1,273 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Durability;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.engine.SaveMessage;
+import io.ofi4j.internal.engine.SaveMessage.Field;
+import io.ofi4j.internal.os.Errno;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Makes durable what peers have written into the regions of a domain, when they ask for it with {@link Rma#save}. Opened by
+ * {@link Domain#openSaveService} on the owner's side. Its messages go over an endpoint of its own, so that they share nothing with
+ * those of the program.
+ *
+ * <p><b>Who does the work.</b> Polls of the domain's queues do: {@link CompletionQueue#poll}, {@link CompletionQueue#await},
+ * {@link CompletionQueue#progress}, and a {@link ProgressThread}, which suits it best, because {@link MemoryRegion#force()} may
+ * take milliseconds. Who waits in {@link CompletionQueue#await} polls with pauses while a service is open.
+ *
+ * <p><b>Who may ask.</b> Whoever has the {@link Ticket} and the key of a region. Nothing can be asked for that changes bytes.
+ */
+public final class SaveService implements AutoCloseable {
+    /** The most writers that have asked. */
+    public static final int MOST_WRITERS = 1024;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** A cache line, so that writers do not disturb each other. */
+    static final long FENCE_BYTES = 64;
+    private static final Durability[] LEVELS = Durability.values();
+    private static final int LEVEL_MASK = 0xff;
+
+    private final Domain domain;
+    private final SaveLink link;
+    /** For each writer the number of its last fence, which the writer writes. */
+    private final MemoryRegion fences;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<EndpointAddress, Writer> writers = new HashMap<>();
+    private final List<Writer> numbers = new ArrayList<>();
+    private final List<Request> requests = new ArrayList<>();
+    private final Queue<Request> answers = new ArrayDeque<>();
+    private final Map<Long, MemoryRegion> found = new HashMap<>();
+    private final Runnable chore = this::run;
+    private volatile Throwable failure;
+    private volatile long answered;
+    private boolean closed;
+
+    /**
+     * What a writer needs beside the regions, for {@link Rma#saveThrough}. Send it as you send regions.
+     *
+     * @param address of the service
+     * @param fences where writers announce that their writes have arrived
+     */
+    public record Ticket(EndpointAddress address, RemoteRegion fences) {
+        /** Refuses null. */
+        public Ticket {
+            Objects.requireNonNull(address, "address");
+            Objects.requireNonNull(fences, "fences");
+        }
+
+        /** {@return the ticket as bytes} */
+        public byte[] encode() {
+            byte[] encoded = address.encode();
+            return ByteBuffer.allocate(RemoteRegion.ENCODED_LENGTH + encoded.length).put(fences.encode()).put(encoded)
+                    .array();
+        }
+
+        /**
+         * {@return the ticket that {@link #encode} encoded}
+         *
+         * @throws IllegalArgumentException if the bytes are damaged, or come from another version
+         */
+        public static Ticket decode(byte[] bytes) {
+            if (bytes.length <= RemoteRegion.ENCODED_LENGTH) {
+                throw new IllegalArgumentException("these bytes are not an encoded ticket");
+            }
+            RemoteRegion fences = RemoteRegion.decode(Arrays.copyOf(bytes, RemoteRegion.ENCODED_LENGTH));
+            return new Ticket(
+                    EndpointAddress.decode(Arrays.copyOfRange(bytes, RemoteRegion.ENCODED_LENGTH, bytes.length)),
+                    fences);
+        }
+    }
+
+    private record Writer(EndpointAddress address, Peer peer, int number, long secret) {}
+
+    /** Of a writer; then its answer, with an error number. */
+    private record Request(Writer writer, int kind, long id, long fence, long key, long address, long length,
+            int error) {
+        Request answered(int with) { return new Request(writer, kind, id, fence, key, address, length, with); }
+
+        Durability level() { return LEVELS[(int) id & LEVEL_MASK]; }
+    }
+
+    SaveService(Domain domain) {
+        SaveLink.requireOffered(domain);
+        this.domain = domain;
+        this.fences = domain.allocate(MOST_WRITERS * FENCE_BYTES, Access.REMOTE_WRITE);
+        try {
+            this.link = new SaveLink(domain, new SaveLink.Receiver() {
+                @Override
+                public void received(SaveMessage message, int kind, long length) { take(message, kind, length); }
+
+                @Override
+                public void failed(Object about, CompletionError error) { forget((Writer) about); }
+            });
+        } catch (Throwable t) {
+            fences.close();
+            throw t;
+        }
+        domain.closingRegions.add(chore);
+        domain.queues.all().forEach(CompletionQueue::doChores);
+    }
+
+    /** {@return what writers need; the same for all of them} */
+    public Ticket ticket() {
+        return new Ticket(link.endpoint.address(), fences.remote());
+    }
+
+    /** {@return the number of saves that were answered, well or not} */
+    public long answered() { return answered; }
+
+    /** {@return the exception that ended the service, such as a {@link FabricException} of its queue; empty if there is none} */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    private void run() {
+        if (failure != null || !link.admitsCaller() || lock.isHeldByCurrentThread() || !lock.tryLock()) { return; }
+        try {
+            if (closed) { return; }
+            link.poll();
+            serve();
+        } catch (RuntimeException e) {
+            failure = e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void take(SaveMessage message, int kind, long length) {
+        if (kind == SaveMessage.GREETING) {
+            welcome(message, length);
+            return;
+        }
+        long number = message.get(Field.WRITER);
+        Writer writer = number >= 0 && number < numbers.size() ? numbers.get((int) number) : null;
+        if (writer == null || writer.secret != message.get(Field.SECRET)) { return; } // nobody that is known here
+        if (kind == SaveMessage.LEAVE) {
+            forget(writer);
+        } else if (kind == SaveMessage.REQUEST && (message.get(Field.ID) & LEVEL_MASK) < LEVELS.length) {
+            requests.add(new Request(writer, SaveMessage.ANSWER, message.get(Field.ID), message.get(Field.FENCE),
+                    message.get(Field.KEY), message.get(Field.ADDRESS), message.get(Field.LENGTH), 0));
+        }
+    }
+
+    /** A writer that greets again, as after a restart, gets a new secret. */
+    private void welcome(SaveMessage message, long length) {
+        Writer writer;
+        try {
+            EndpointAddress address = EndpointAddress.decode(message.address(length));
+            Writer before = writers.get(address);
+            int number = before != null ? before.number : freeNumber();
+            Peer peer = before != null ? before.peer : link.peers.insert(address);
+            writer = new Writer(address, peer, number, RANDOM.nextLong());
+        } catch (IllegalArgumentException | FabricException e) {
+            return; // nobody is there to be answered
+        }
+        if (writer.number < MOST_WRITERS) {
+            if (writer.number == numbers.size()) { numbers.add(null); }
+            numbers.set(writer.number, writer);
+            fences.setLongRelease(writer.number * FENCE_BYTES, 0);
+            writers.put(writer.address, writer);
+        }
+        answers.add(new Request(writer, SaveMessage.WELCOME, message.get(Field.ID), 0, 0, 0, 0,
+                writer.number < MOST_WRITERS ? 0 : Errno.ENOSPC));
+    }
+
+    /** One that was never used, as long as there are any. */
+    private int freeNumber() {
+        int free = numbers.size() < MOST_WRITERS ? -1 : numbers.indexOf(null);
+        return free < 0 ? numbers.size() : free;
+    }
+
+    private void forget(Writer writer) {
+        if (writers.remove(writer.address, writer)) {
+            numbers.set(writer.number, null);
+            link.peers.remove(writer.peer);
+        }
+        requests.removeIf(one -> one.writer == writer);
+        answers.removeIf(one -> one.writer == writer);
+    }
+
+    private void serve() {
+        for (Iterator<Request> all = requests.iterator(); all.hasNext();) {
+            Request request = all.next();
+            if (fences.getLongAcquire(request.writer.number * FENCE_BYTES) >= request.fence) { // all before it has arrived
+                answers.add(request.answered(save(request)));
+                all.remove();
+            }
+        }
+        while (!answers.isEmpty() && answer(answers.peek())) {
+            answers.poll();
+        }
+    }
+
+    private int save(Request request) {
+        MemoryRegion known = found.get(request.key);
+        MemoryRegion region = known != null && known.isOpen() ? known : domain.regionWith(request.key);
+        if (region == null) { return Errno.ENOKEY; }
+        found.put(request.key, region);
+        long offset = request.address - region.remote().base();
+        if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
+        if ((region.accessBits & Access.REMOTE_WRITE.bit()) == 0) { return Errno.EKEYREJECTED; }
+        if (!Durability.of(region.kind()).meets(request.level())) { return Errno.EOPNOTSUPP; }
+        if (request.level() != Durability.POWER_SAFE || request.length == 0) { return 0; }
+        try {
+            region.force(offset, request.length);
+            return 0;
+        } catch (UncheckedIOException e) {
+            return Errno.EIO;
+        } catch (IllegalStateException e) { // it was closed meanwhile
+            return Errno.ENOKEY;
+        }
+    }
+
+    private boolean answer(Request request) {
+        SaveMessage message = link.next(request.kind);
+        if (message == null) { return false; }
+        message.put(Field.ID, request.id).put(Field.FENCE, request.error).put(Field.WRITER, request.writer.number)
+                .put(Field.SECRET, request.writer.secret);
+        try {
+            if (!link.send(SaveMessage.LENGTH, request.writer.peer, request.writer)) { return false; }
+        } catch (FabricException | IllegalStateException e) { // the writer is gone
+            writers.remove(request.writer.address, request.writer);
+        }
+        if (request.kind == SaveMessage.ANSWER) { answered++; }
+        return true;
+    }
+
+    /**
+     * Ends the service. Saves that were not answered stay in flight at their writers, until those close their endpoints. Throws
+     * WrongThreadException where the domain's threading model gives it to another thread.
+     */
+    @Override
+    public void close() {
+        domain.checkThread();
+        lock.lock();
+        try {
+            if (closed) { return; }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        domain.closingRegions.remove(chore);
+        domain.forget(this);
+        link.close();
+        fences.close();
+    }
+
+    @Override
+    public String toString() { return "SaveService of " + domain; }
+}

@@ -1,0 +1,307 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.info.Durability;
+import io.ofi4j.internal.engine.SaveMessage;
+import io.ofi4j.internal.engine.SaveMessage.Field;
+import io.ofi4j.internal.ffi.RmaMessageStruct;
+import io.ofi4j.internal.os.Errno;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The saves of one endpoint. Each waits until what was posted before it has completed, sends a fence, which is a write of a number
+ * behind all that, and asks the owner's {@link SaveService}, which answers once it has seen the fence and made the bytes durable.
+ * Polls of the domain's queues go on with it. One fence at a time is in flight.
+ */
+final class Saves implements Runnable {
+    private static final int MOST = 64;
+    private static final int ID_SHIFT = 8;
+
+    private final Endpoint endpoint;
+    private final Rma rma;
+    private final TransferChecks checks;
+    private final CompletionQueue queue;
+    private final SaveLink link;
+    private final MemoryRegion fenceSource;
+    private final RmaMessageStruct fence = new RmaMessageStruct(1, 1);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Peer, Owner> owners = new HashMap<>();
+    private final List<Save> pending = new ArrayList<>();
+    private Save draining;
+    private Save fenced;
+    private long lastId;
+    private boolean closed;
+
+    private enum State {
+        NEW, DRAINING, FENCED, ASKED, DONE
+    }
+
+    /** The service of a peer. */
+    private static final class Owner {
+        final Peer peer;
+        final Peer service;
+        final RemoteRegion fences;
+        long greeting;
+        boolean isKnown;
+        long writer;
+        long secret;
+        long lastFence;
+        int error;
+
+        Owner(Peer peer, Peer service, RemoteRegion fences) {
+            this.peer = peer;
+            this.service = service;
+            this.fences = fences;
+        }
+    }
+
+    private static final class Save {
+        final Owner owner;
+        final RemoteRegion region;
+        final Durability level;
+        final long token;
+        final long id;
+        State state = State.NEW;
+        long fenceNumber;
+        int error;
+
+        Save(Owner owner, RemoteRegion region, Durability level, long token, long id) {
+            this.owner = owner;
+            this.region = region;
+            this.level = level;
+            this.token = token;
+            this.id = id;
+        }
+
+        void end(int errno) {
+            state = State.DONE;
+            error = errno;
+        }
+    }
+
+    Saves(Endpoint endpoint, Rma rma, TransferChecks checks) {
+        this.endpoint = endpoint;
+        this.rma = rma;
+        this.checks = checks;
+        this.queue = endpoint.bindings.transmitQueue();
+        this.link = new SaveLink(endpoint.domain, new SaveLink.Receiver() {
+            @Override
+            public void received(SaveMessage message, int kind, long length) { take(message, kind); }
+
+            @Override
+            public void failed(Object about, CompletionError error) { fail(about, error.errno()); }
+        });
+        this.fenceSource = endpoint.domain.allocate(Long.BYTES, Access.WRITE);
+        queue.doChores();
+    }
+
+    /** Remembers the service of a peer. */
+    void attach(Peer peer, SaveService.Ticket ticket) {
+        requireReachable(peer);
+        Peer service = link.peers.insert(ticket.address());
+        lock.lock();
+        try {
+            owners.put(peer, new Owner(peer, service, ticket.fences()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireReachable(Peer peer) {
+        try (var _ = queue.guard.enter()) {
+            checks.requireReachable(peer);
+        }
+    }
+
+    /** Begins a save; false if so many are under way. */
+    boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+        requireReachable(peer);
+        checks.requireSavable(region, level);
+        lock.lock();
+        try {
+            Owner owner = owners.get(peer);
+            if (owner == null) { throw notAttached(peer); }
+            if (pending.size() == MOST) { return false; }
+            if (pending.isEmpty()) { endpoint.domain.closingRegions.add(this); }
+            pending.add(new Save(owner, region, level, token, ++lastId << ID_SHIFT | level.ordinal()));
+            advance();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    static IllegalStateException notAttached(Peer peer) {
+        return new IllegalStateException(
+                "no save service of " + peer + " is known here: pass its ticket to Rma.saveThrough first");
+    }
+
+    @Override
+    public void run() {
+        if (!link.admitsCaller() || lock.isHeldByCurrentThread() || !lock.tryLock()) { return; }
+        try {
+            if (closed) { return; }
+            link.poll();
+            advance();
+        } catch (FabricException e) { // of the queue
+            pending.forEach(save -> save.end(e.errno()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void take(SaveMessage message, int kind) {
+        long id = message.get(Field.ID);
+        int error = (int) message.get(Field.FENCE);
+        if (kind == SaveMessage.WELCOME) {
+            owners.values().stream().filter(owner -> owner.greeting == id).forEach(owner -> {
+                owner.isKnown = true;
+                owner.error = error;
+                owner.writer = message.get(Field.WRITER);
+                owner.secret = message.get(Field.SECRET);
+            });
+        } else if (kind == SaveMessage.ANSWER) {
+            pending.stream().filter(save -> save.id == id && save.state == State.ASKED)
+                    .forEach(save -> save.end(error));
+        }
+    }
+
+    private void fail(Object about, int errno) {
+        if (about instanceof Save save) {
+            save.end(errno);
+        } else if (about instanceof Owner owner) { owner.error = errno; }
+    }
+
+    private void advance() {
+        int failed = queue.fenceError(endpoint.number);
+        if (failed != 0 && fenced != null) { fenced.end(failed); }
+        pending.removeIf(this::isDelivered);
+        if (pending.isEmpty()) { endpoint.domain.closingRegions.remove(this); }
+    }
+
+    /** Goes on with a save; whether the program's queue has its completion. */
+    private boolean isDelivered(Save save) {
+        try {
+            if (save.state == State.NEW) { begin(save); }
+            if (save.state == State.DRAINING && !queue.hasEarlier(endpoint)) { fence(save); }
+            if (save.state == State.FENCED) { ask(save); }
+        } catch (FabricException e) {
+            save.end(e.errno());
+        } catch (IllegalStateException e) { // the peer was removed
+            save.end(Errno.ECANCELED);
+        }
+        return save.state == State.DONE && deliver(save);
+    }
+
+    private void begin(Save save) {
+        Owner owner = save.owner;
+        if (owner.error != 0) {
+            save.end(owner.error);
+        } else if (!owner.isKnown) {
+            greet(owner);
+        } else if (draining == null) {
+            draining = save;
+            queue.markEarlier(endpoint);
+            save.state = State.DRAINING;
+        }
+    }
+
+    private void greet(Owner owner) {
+        SaveMessage message = owner.greeting == 0 ? link.next(SaveMessage.GREETING) : null;
+        if (message == null) { return; }
+        long id = ++lastId;
+        message.put(Field.ID, id);
+        int length = message.address(link.endpoint.address().encode());
+        if (link.send(length, owner.service, owner)) { owner.greeting = id; }
+    }
+
+    private void fence(Save save) {
+        Owner owner = save.owner;
+        long number = owner.lastFence + 1;
+        fenceSource.segment().set(JAVA_LONG, 0, number);
+        fence.local(0, fenceSource.address, Long.BYTES, fenceSource.descriptor);
+        fence.localCount(1, Long.BYTES);
+        fence.remote(0, owner.fences.base() + owner.writer * SaveService.FENCE_BYTES, Long.BYTES, owner.fences.key());
+        fence.remoteCount(1);
+        fence.peer(owner.peer.fabricAddress);
+        if (rma.tryFence(fence, fenceSource.number, owner.peer)) {
+            owner.lastFence = number;
+            save.fenceNumber = number;
+            save.state = State.FENCED;
+            fenced = save;
+            draining = null;
+        }
+    }
+
+    private void ask(Save save) {
+        SaveMessage message = link.next(SaveMessage.REQUEST);
+        if (message == null) { return; }
+        message.put(Field.ID, save.id).put(Field.WRITER, save.owner.writer).put(Field.SECRET, save.owner.secret)
+                .put(Field.FENCE, save.fenceNumber).put(Field.KEY, save.region.key())
+                .put(Field.ADDRESS, save.region.base()).put(Field.LENGTH, save.region.length());
+        if (link.send(SaveMessage.LENGTH, save.owner.service, save)) { save.state = State.ASKED; }
+    }
+
+    private boolean deliver(Save save) {
+        if (draining == save) { draining = null; }
+        if (fenced == save) { fenced = null; }
+        if (save.error != 0) {
+            queue.failed(error(save.token, save.error));
+            return true;
+        }
+        Durability least = Durability.of(save.region.kind()).meets(Durability.PROCESS_SAFE)
+                ? Durability.PROCESS_SAFE
+                : Durability.DELIVERED;
+        return queue.saved(save.token, Math.max(save.level.ordinal(), least.ordinal()));
+    }
+
+    private CompletionError error(long token, int errno) {
+        String text = switch (errno) {
+            case Errno.ENOKEY -> "save: the owner has no such region any more";
+            case Errno.EOPNOTSUPP -> "save: the owner's memory does not last so long";
+            case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
+            case Errno.EKEYREJECTED -> "save: peers may not write this region";
+            case Errno.EIO -> "save: the owner could not write its file";
+            case Errno.ENOSPC -> "save: the owner serves " + SaveService.MOST_WRITERS + " writers, and no more";
+            case Errno.ECANCELED -> "save: the endpoint was closed";
+            default -> "save";
+        };
+        return new CompletionError(token, CompletionQueue.SAVED, 0, 0, 0, 0, 0, errno, 0, text, new byte[0],
+                endpoint.info().provider());
+    }
+
+    /** Reports what is under way as canceled. */
+    void close() {
+        lock.lock();
+        try {
+            if (closed) { return; }
+            closed = true;
+            endpoint.domain.closingRegions.remove(this);
+            pending.forEach(save -> queue.failed(error(save.token, Errno.ECANCELED)));
+            pending.clear();
+            owners.values().stream().filter(owner -> owner.isKnown && owner.error == 0).forEach(this::leave);
+            link.poll();
+        } finally {
+            lock.unlock();
+        }
+        link.close();
+        fenceSource.close();
+    }
+
+    /** So that the owner forgets this writer; it is not awaited. */
+    private void leave(Owner owner) {
+        SaveMessage message = link.next(SaveMessage.LEAVE);
+        if (message == null) { return; }
+        message.put(Field.WRITER, owner.writer).put(Field.SECRET, owner.secret);
+        try {
+            link.send(SaveMessage.LENGTH, owner.service, owner);
+        } catch (FabricException | IllegalStateException e) {
+            owner.error = Errno.ECANCELED; // the owner has left before
+        }
+    }
+}

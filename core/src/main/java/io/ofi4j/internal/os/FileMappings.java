@@ -1,0 +1,106 @@
+package io.ofi4j.internal.os;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What the kernel says of a file that is mapped into this process: /proc/self/maps, smaps and mountinfo, proc(5). */
+public final class FileMappings {
+    /** Of file systems that have nothing behind their pages. */
+    private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs", "hugetlbfs", "devtmpfs");
+    private static final Path MAPS = Path.of("/proc/self/maps");
+    private static final Path SMAPS = Path.of("/proc/self/smaps");
+    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+    private static final int HEXADECIMAL = 16;
+    private static final int RIGHTS = 1;
+    private static final int DEVICE = 3;
+    private static final int FILE = 5;
+    private static final int MOUNTED_DEVICE = 2;
+
+    private FileMappings() {}
+
+    /**
+     * A mapping.
+     *
+     * @param isShared whether its bytes are those of the file
+     * @param fileSystem the type of the file system; empty if it is unknown
+     * @param mayBeDirect whether the file system may have DAX
+     */
+    public record Mapping(boolean isShared, String fileSystem, boolean mayBeDirect) {
+        /** Whether a loss of power takes the file; also true where the file system is unknown. */
+        public boolean isInMemory() {
+            return fileSystem.isEmpty() || IN_MEMORY.contains(fileSystem);
+        }
+    }
+
+    /** The mapping at an address; empty if there is none, or the kernel does not say. */
+    public static Optional<Mapping> at(long address) {
+        try (Stream<String> lines = Files.lines(MAPS, StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> holds(line, address)).findFirst().map(FileMappings::mapping);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Whether pages at an address are mapped with MAP_SYNC. It may take milliseconds: the kernel counts all pages. */
+    public static boolean isSynchronous(long address) {
+        try (Stream<String> lines = Files.lines(SMAPS, StandardCharsets.ISO_8859_1)) {
+            return lines.dropWhile(line -> !holds(line, address)).filter(line -> line.startsWith("VmFlags:"))
+                    .findFirst().filter(flags -> List.of(flags.split(" ")).contains("sf")).isPresent();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Of a line "begin-end rights offset device inode file". */
+    private static boolean holds(String line, long address) {
+        int dash = line.indexOf('-');
+        int space = line.indexOf(' ');
+        if (dash < 1 || space < dash || !line.substring(0, space).matches("[0-9a-f]+-[0-9a-f]+")) { return false; }
+        return Long.compareUnsigned(Long.parseUnsignedLong(line.substring(0, dash), HEXADECIMAL), address) <= 0 && Long
+                .compareUnsigned(Long.parseUnsignedLong(line.substring(dash + 1, space), HEXADECIMAL), address) > 0;
+    }
+
+    private static Mapping mapping(String line) {
+        String[] words = line.split(" +", FILE + 1);
+        Optional<String> mount = mount(decimal(words[DEVICE]));
+        String type = mount.map(FileMappings::typeIn).or(() -> typeOf(words.length > FILE ? words[FILE] : ""))
+                .orElse("");
+        boolean mayBeDirect = type.equals("xfs")
+                || mount.filter(text -> text.matches(".*[ ,]dax([ ,=].*|$)")).isPresent();
+        return new Mapping(words[RIGHTS].endsWith("s"), type, mayBeDirect);
+    }
+
+    /** As mountinfo has it: a device is "major:minor", in maps hexadecimal, in mountinfo decimal. */
+    private static String decimal(String device) {
+        String[] parts = device.split(":");
+        return Integer.parseInt(parts[0], HEXADECIMAL) + ":" + Integer.parseInt(parts[1], HEXADECIMAL);
+    }
+
+    private static Optional<String> mount(String device) {
+        try (Stream<String> lines = Files.lines(MOUNTS, StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> line.split(" ")[MOUNTED_DEVICE].equals(device)).findFirst();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Of a line "… - type source options". */
+    private static String typeIn(String mount) {
+        return mount.substring(mount.indexOf(" - ") + 3).split(" ")[0];
+    }
+
+    /** Of a file whose device is not that of its mount, as with btrfs. */
+    private static Optional<String> typeOf(String file) {
+        try {
+            return file.startsWith("/") ? Optional.of(Files.getFileStore(Path.of(file)).type()) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

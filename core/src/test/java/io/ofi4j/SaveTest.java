@@ -1,0 +1,280 @@
+package io.ofi4j;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Durability;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.MemoryKind;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A save comes back when what was written before it is in the owner's memory, and lasts as long as was asked for. */
+@Timeout(120)
+class SaveTest {
+    private static final int LENGTH = 1 << 20;
+    private static final int BLOCK = 4096;
+
+    private Path file;
+
+    static FabricHints hints(String provider) {
+        return TestProviders.hints(provider).capabilities(Capability.RMA, Capability.MSG);
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        file = Files.write(Path.of("target", "save-test-" + System.nanoTime()), new byte[LENGTH]);
+    }
+
+    @AfterEach
+    void delete() throws IOException { Files.delete(file); }
+
+    /** Writes of every form and length, and the token of one save. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void allThatWasWrittenBeforeIsThere(String provider) throws IOException {
+        try (Pair pair = new Pair(hints(provider));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE)) {
+            pair.rma().saveThrough(pair.far, SaveService.Ticket.decode(service.ticket().encode()));
+            for (int round = 1; round <= 20; round++) {
+                for (long at = 0; at < LENGTH; at += Long.BYTES) {
+                    source.segment().set(JAVA_LONG, at, round);
+                }
+                pair.rma().write(source, 0, LENGTH / 2, pair.far, target.remote(), 0, 1);
+                pair.rma().write(source, LENGTH / 2, LENGTH / 4, pair.far, target.remote(), LENGTH / 2, 2);
+                pair.rma().injectWrite(source, 3L * LENGTH / 4, Long.BYTES, pair.far, target.remote(), 3L * LENGTH / 4);
+                pair.rma().save(pair.far, target.remote(), Durability.POWER_SAFE, 100 + round);
+                await(pair, 100 + round);
+                for (long at : new long[]{0, LENGTH / 2 - 8, LENGTH / 2, 3L * LENGTH / 4 - 8, 3L * LENGTH / 4}) {
+                    assertThat(target.segment().get(JAVA_LONG, at)).as("at %d", at).isEqualTo(round);
+                }
+            }
+            assertThat(service.answered()).isEqualTo(20);
+        }
+    }
+
+    /** Polls both ends until a save has come back; what the writes of before have completed with is not looked at. */
+    private static void await(Pair pair, long token) {
+        Waiting.YIELD.until(() -> {
+            pair.poll();
+            return pair.completed.contains(token) || !pair.errors.isEmpty();
+        }, Pair.DEADLINE);
+        assertThat(pair.errors).isEmpty();
+        pair.completed.clear();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void savesOfAStreamComeBackOnceEach(String provider) throws IOException {
+        try (Pair pair = new Pair(hints(provider));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion source = pair.domain.allocate(BLOCK, Access.WRITE)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            RemoteRegion remote = target.remote();
+            List<Long> saves = new ArrayList<>();
+            for (int block = 0; block < LENGTH / BLOCK; block++) {
+                pair.rma().write(source, 0, BLOCK, pair.far, remote, (long) block * BLOCK, 1);
+                if (block % 4 == 3) {
+                    saves.add(1_000L + block);
+                    pair.rma().save(pair.far, remote.slice((block - 3L) * BLOCK, 4L * BLOCK), Durability.PROCESS_SAFE,
+                            1_000L + block);
+                }
+            }
+            Waiting.YIELD.until(() -> {
+                pair.poll();
+                return pair.completed.size() + pair.errors.size() >= saves.size() + LENGTH / BLOCK;
+            }, Pair.DEADLINE);
+            assertThat(pair.errors).isEmpty();
+            assertThat(pair.completed).filteredOn(token -> token != 1).containsExactlyElementsOf(saves);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ThreadingModel.class, names = {"SAFE", "DOMAIN", "COMPLETION"})
+    void everyThreadingModelSaves(ThreadingModel model) throws IOException {
+        for (String provider : TestProviders.rma().toList()) {
+            try (Pair pair = new Pair(hints(provider).threading(model));
+                    SaveService service = pair.domain.openSaveService();
+                    MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                    MemoryRegion source = pair.domain.allocate(BLOCK, Access.WRITE)) {
+                pair.rma().saveThrough(pair.far, service.ticket());
+                source.segment().fill((byte) 7);
+                pair.rma().write(source, 0, BLOCK, pair.far, target.remote(), 0, 1);
+                pair.rma().save(pair.far, target.remote().slice(0, BLOCK), Durability.POWER_SAFE, 2);
+                await(pair, 2);
+                assertThat(target.segment().get(JAVA_LONG, BLOCK - 8)).as(provider).isEqualTo(0x0707070707070707L);
+            }
+        }
+    }
+
+    @Test
+    void theCompletionSaysTheLevel() throws IOException {
+        try (Pair pair = new Pair(hints("shm"));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion plain = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            assertThat(level(pair, target.remote(), Durability.POWER_SAFE)).isEqualTo(Durability.POWER_SAFE);
+            assertThat(level(pair, target.remote(), Durability.DELIVERED)).isEqualTo(Durability.PROCESS_SAFE);
+            assertThat(level(pair, plain.remote(), Durability.DELIVERED)).isEqualTo(Durability.DELIVERED);
+        }
+    }
+
+    private static Durability level(Pair pair, RemoteRegion region, Durability wanted) {
+        long[] level = {-1};
+        pair.rma().save(pair.far, region, wanted, 5);
+        Waiting.YIELD.until(() -> {
+            pair.farQueue.progress();
+            return pair.queue.poll((token, flags, length, data) -> level[0] = data, 1) > 0;
+        }, Pair.DEADLINE);
+        return Durability.values()[(int) level[0]];
+    }
+
+    /** The owner's program is busy; and who waits in await is not left alone with a descriptor that stays quiet. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aProgressThreadServesWritersThatAwait(String provider) throws IOException {
+        try (Pair owner = new Pair(hints(provider));
+                Pair writer = new Pair(hints(provider));
+                SaveService service = owner.domain.openSaveService();
+                MemoryRegion target = owner.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion source = writer.domain.allocate(BLOCK, Access.WRITE);
+                ProgressThread thread = owner.domain.startProgress()) {
+            Peer peer = writer.vector.insert(owner.farEndpoint.address());
+            writer.rma().saveThrough(peer, service.ticket());
+            source.segment().fill((byte) 1);
+            writer.rma().write(source, 0, BLOCK, peer, target.remote(), BLOCK, 1);
+            writer.rma().save(peer, target.remote(), Durability.POWER_SAFE, 2);
+            List<Long> tokens = new ArrayList<>();
+            while (!tokens.contains(2L)) {
+                int count = writer.queue.await((token, flags, length, data) -> tokens.add(token), 1, Pair.DEADLINE);
+                assertThat(count).isPositive();
+            }
+            assertThat(target.segment().get(JAVA_LONG, BLOCK)).isEqualTo(0x0101010101010101L);
+            assertThat(thread.failure()).isEmpty();
+        }
+    }
+
+    @Test
+    void aRegionThatIsGoneIsAnErrorOfTheSave() throws IOException {
+        for (String provider : TestProviders.rma().toList()) {
+            try (Pair pair = new Pair(hints(provider)); SaveService service = pair.domain.openSaveService()) {
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                RemoteRegion remote = target.remote();
+                pair.rma().saveThrough(pair.far, service.ticket());
+                target.close();
+                pair.rma().save(pair.far, remote, Durability.POWER_SAFE, 3);
+                assertThat(error(pair).errno()).as(provider).isEqualTo(Errno.ENOKEY);
+            }
+        }
+    }
+
+    @Test
+    void theOwnerChecksWhatItIsAskedFor() throws IOException {
+        try (Pair pair = new Pair(hints("shm"));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion plain = pair.domain.allocate(64, Access.REMOTE_WRITE);
+                MemoryRegion readable = pair.domain.allocate(64, Access.REMOTE_READ)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            RemoteRegion there = plain.remote();
+            long right = Access.REMOTE_WRITE.bit();
+            pair.rma().save(pair.far, new RemoteRegion(there.base(), 64, there.key(), right, MemoryKind.FILE),
+                    Durability.POWER_SAFE, 3);
+            assertThat(error(pair).errno()).isEqualTo(Errno.EOPNOTSUPP);
+            pair.rma().save(pair.far, new RemoteRegion(there.base() + 1, 64, there.key(), right), Durability.DELIVERED,
+                    4);
+            assertThat(error(pair).errno()).isEqualTo(Errno.EINVAL);
+            pair.rma().save(pair.far, new RemoteRegion(readable.remote().base(), 64, readable.remote().key(), right),
+                    Durability.DELIVERED, 5);
+            assertThat(error(pair).errno()).isEqualTo(Errno.EKEYREJECTED);
+        }
+    }
+
+    private static CompletionError error(Pair pair) {
+        Waiting.YIELD.until(() -> {
+            pair.poll();
+            return !pair.errors.isEmpty();
+        }, Pair.DEADLINE);
+        return pair.errors.removeFirst();
+    }
+
+    @Test
+    void whatCannotLastIsRefusedBeforeAnythingIsSent() {
+        try (Pair pair = new Pair(hints("shm"));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion plain = pair.domain.allocate(64, Access.REMOTE_WRITE);
+                MemoryRegion readable = pair.domain.allocate(64, Access.REMOTE_READ)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.rma().save(pair.far, plain.remote(), Durability.DELIVERED, 1))
+                    .withMessageContaining("saveThrough");
+            pair.rma().saveThrough(pair.far, service.ticket());
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> pair.rma().save(pair.far, plain.remote(), Durability.PROCESS_SAFE, 1))
+                    .withMessageContaining("ANONYMOUS");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.rma().save(pair.far, readable.remote(), Durability.DELIVERED, 1))
+                    .withMessageContaining("REMOTE_WRITE");
+            pair.vector.remove(pair.far);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.rma().save(pair.far, plain.remote(), Durability.DELIVERED, 1))
+                    .withMessageContaining("removed");
+            assertThat(service.answered()).isZero();
+        }
+    }
+
+    @Test
+    void withoutMessagesOrWithConnectionsThereIsNoService() {
+        try (Pair pair = new Pair("shm")) {
+            assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(pair.domain::openSaveService)
+                    .withMessageContaining("Capability.MSG");
+        }
+        try (Pair pair = new Pair("MSG tcp")) {
+            assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(pair.domain::openSaveService)
+                    .withMessageContaining("unconnected");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void anEndpointThatClosesCancelsItsSaves(String provider) {
+        List<CompletionError> errors = new ArrayList<>();
+        try (Pair pair = new Pair(hints(provider));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion plain = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            for (int token = 0; token < 64; token++) {
+                assertThat(pair.rma().trySave(pair.far, plain.remote(), Durability.DELIVERED, token)).isTrue();
+            }
+            assertThat(pair.rma().trySave(pair.far, plain.remote(), Durability.DELIVERED, 64)).isFalse();
+            pair.endpoint.close();
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                return pair.completed.size() + pair.errors.size() == 64;
+            }, Pair.DEADLINE);
+            errors.addAll(pair.errors);
+        }
+        assertThat(errors).allMatch(error -> error.errno() == Errno.ECANCELED).isNotEmpty();
+    }
+}

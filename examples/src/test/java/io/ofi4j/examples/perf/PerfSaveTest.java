@@ -1,0 +1,54 @@
+package io.ofi4j.examples.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.Libfabric;
+import io.ofi4j.examples.Forked;
+import io.ofi4j.examples.Run;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class PerfSaveTest {
+    @TempDir
+    private Path folder;
+
+    static Stream<String> providers() {
+        String streams = Libfabric.load().providers().contains("net") ? "net" : "tcp";
+        return Stream.of("shm", "tcp;ofi_rxm", streams, "sockets", "udp;ofi_rxd");
+    }
+
+    @ParameterizedTest
+    @MethodSource("providers")
+    void everyWayToKnowThatWritesLastIsMeasured(String provider) throws Exception {
+        List<String> lines = Run.of("perf", "save", "-p", provider, "-I", "8", "--folder", folder.toString())
+                .succeeded().lines();
+
+        assertThat(lines.getFirst()).contains(provider).contains("kind ");
+        List<String[]> rows = lines.stream().map(line -> line.strip().split(" +"))
+                .filter(words -> words[0].matches("\\d+")).toList();
+        assertThat(rows).extracting(words -> words[0]).containsExactly("64", "65536", "1048576", "1", "16", "256");
+        assertThat(rows).allSatisfy(words -> assertThat(words).allMatch(word -> word.matches("[0-9.]+|-")));
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    @Test
+    void aFolderThatIsNotThereIsNamed() {
+        Run.of("perf", "save", "--folder", "/no/such/folder").failed(1, "/no/such/folder");
+    }
+
+    @Test
+    void aHookIsNamedOrRefused() throws Exception {
+        try (Forked perf = Forked.start("perf", "write", "--hook", "noop", "-S", "8", "-I", "100")) {
+            perf.await().succeeded();
+        }
+        Run.of("perf", "write", "--hook", "hoax").failed(2, "hoax");
+    }
+}
