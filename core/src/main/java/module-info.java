@@ -5,5 +5,6 @@ module io.ofi4j {
 
     exports io.ofi4j;
     exports io.ofi4j.info;
+    exports io.ofi4j.job;
     exports io.ofi4j.util;
 }

@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.Set;
 
 /** What atomic operations do, as Java computes it: elements are bytes in the machine's order. */
-final class AtomicModel {
+public final class AtomicModel {
     private static final Set<Datatype> UNSIGNED = EnumSet.of(Datatype.UINT8, Datatype.UINT16, Datatype.UINT32,
             Datatype.UINT64, Datatype.UINT128);
     private static final Set<Datatype> FLOATING = EnumSet.of(Datatype.FLOAT, Datatype.DOUBLE);
@@ -18,7 +18,7 @@ final class AtomicModel {
     private AtomicModel() {}
 
     /** An element that is at a border, a neighbour of one, or random. */
-    static byte[] random(Datatype datatype, Random random) {
+    public static byte[] random(Datatype datatype, Random random) {
         ByteBuffer bytes = buffer(datatype.size());
         switch (datatype) {
             case FLOAT -> bytes.putFloat(small(random));
@@ -44,7 +44,8 @@ final class AtomicModel {
     private static ByteBuffer buffer(int size) { return ByteBuffer.allocate(size).order(ByteOrder.nativeOrder()); }
 
     /** What the target becomes. */
-    static byte[] apply(AtomicOperation operation, Datatype datatype, byte[] target, byte[] operand, byte[] comparand) {
+    public static byte[] apply(AtomicOperation operation, Datatype datatype, byte[] target, byte[] operand,
+            byte[] comparand) {
         if (datatype == Datatype.FLOAT_COMPLEX) { return complex(operation, target, operand, comparand); }
         if (FLOATING.contains(datatype)) {
             double result = floating(operation, number(datatype, target), number(datatype, operand),
@@ -168,7 +169,7 @@ final class AtomicModel {
     }
 
     /** Whether two elements are the same value: 0 and -0 are. */
-    static boolean same(Datatype datatype, byte[] one, byte[] other) {
+    public static boolean same(Datatype datatype, byte[] one, byte[] other) {
         if (datatype == Datatype.FLOAT_COMPLEX) {
             return parts(one)[0] == parts(other)[0] && parts(one)[1] == parts(other)[1];
         }

@@ -28,7 +28,8 @@ class RoomsTest {
     private static final int MOST_LINES = 400;
     /** From the bottom to the top: a room uses those before it. */
     private static final List<String> ROOMS = List.of(API + ".info", INTERNAL + "os", INTERNAL + "ffi",
-            INTERNAL + "observe", INTERNAL + "quirks", INTERNAL + "engine", API, API + ".util");
+            INTERNAL + "observe", INTERNAL + "quirks", INTERNAL + "engine", INTERNAL + "job", API, API + ".util",
+            API + ".job");
     /** What every room may speak of: exceptions, handlers, and how to wait. */
     private static final Set<String> VOCABULARY = Set.of("FabricException", "CompletionError", "CompletionHandler",
             "DetailedCompletionHandler", "CompletionQueueStatistics", "Waitable", "Waiting");

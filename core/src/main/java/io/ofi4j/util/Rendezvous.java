@@ -9,12 +9,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.LongFunction;
 
 /**
  * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name, before they can
@@ -35,6 +38,9 @@ import java.util.Objects;
  * make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every word of a dictionary. Data over
  * libfabric is not encrypted.
  *
+ * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does that for the
+ * processes of a launcher.
+ *
  * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the server closes;
  * publishing a name again replaces its value.
  */
@@ -49,12 +55,14 @@ public final class Rendezvous implements AutoCloseable {
     /** So that a server that has gone is noticed. */
     private static final Duration SLICE = Duration.ofSeconds(1);
     private static final byte[] NOTHING = {};
+    private static final int MOST_TOLD = 200;
 
     /** Null unless this process serves. */
     private final RendezvousServer server;
     private final InetSocketAddress address;
     private final Socket socket;
     private final SealedChannel channel;
+    private volatile boolean entered;
     private volatile boolean closed;
 
     private Rendezvous(RendezvousServer server, InetSocketAddress address, Socket socket, SealedChannel channel) {
@@ -144,7 +152,7 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     private static Rendezvous introduced(InetSocketAddress server, Socket socket, String secret) throws IOException {
-        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.LONGEST);
+        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.LONGEST_ANSWER);
         channel.send(new RendezvousRequest(RendezvousRequest.Kind.JOIN, "", 0, NOTHING).encode());
         channel.receive();
         socket.setSoTimeout((int) PATIENCE.toMillis());
@@ -181,14 +189,8 @@ public final class Rendezvous implements AutoCloseable {
      */
     public void publish(String name, byte[] value) {
         requireName(name);
-        if (value.length > LONGEST_VALUE) {
-            throw new IllegalArgumentException("a value has up to " + LONGEST_VALUE + " bytes, not " + value.length
-                    + ": publish a region, and have it read");
-        }
-        if (ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value))[0] == RendezvousRequest.FULL) {
-            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MOST_BYTES
-                    + " bytes already: publish less, or another rendezvous", null);
-        }
+        requireShort(value);
+        ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value));
     }
 
     /** As {@link #publish(String, byte[])}, of an endpoint's address. */
@@ -205,22 +207,17 @@ public final class Rendezvous implements AutoCloseable {
      * {@return what was published by this name, waiting until it is}
      *
      * @throws FabricTimeoutException if it is not in time
-     * @throws RendezvousException if the server has gone
+     * @throws RendezvousException if the server has gone, or a member that had entered
      */
     public byte[] await(String name, Duration deadline) {
         requireName(name);
-        long start = System.nanoTime();
-        long limit = Deadlines.nanos(deadline);
-        while (true) {
-            long left = limit - (System.nanoTime() - start);
-            long millis = Math.clamp(left / 1_000_000, 0, SLICE.toMillis());
-            byte[] answer = ask(new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NOTHING));
-            if (answer[0] == RendezvousRequest.DONE) { return Arrays.copyOfRange(answer, 1, answer.length); }
-            if (left <= 0) {
-                throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
-                        "Nobody has published it: is the other side running, and does it use this name?");
-            }
+        byte[] answer = askUntil(millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NOTHING),
+                deadline);
+        if (answer[0] == RendezvousRequest.ABSENT) {
+            throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
+                    "Nobody has published it: is the other side running, and does it use this name?");
         }
+        return Arrays.copyOfRange(answer, 1, answer.length);
     }
 
     /** As {@link #await}, of an endpoint's address. Throws {@link IllegalArgumentException} if it is something else. */
@@ -233,6 +230,88 @@ public final class Rendezvous implements AutoCloseable {
         return RemoteRegion.decode(await(name, deadline));
     }
 
+    /**
+     * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
+     * with a RendezvousException that has its name.
+     *
+     * @param place its number among those who {@link #gather}, from 0
+     * @param name for people, up to 255 bytes of UTF-8
+     */
+    public void enter(int place, String name) {
+        requireName(name);
+        ask(new RendezvousRequest(RendezvousRequest.Kind.ENTER, name, 0,
+                ByteBuffer.allocate(Integer.BYTES).putInt(place).array()));
+        entered = true;
+    }
+
+    /**
+     * Brings a value, waits until every place has brought one, and returns all of them, in the order of the places. Each place comes
+     * once to a name.
+     *
+     * @param name what they gather for, up to 255 bytes of UTF-8
+     * @param place the number of this one, from 0
+     * @param count how many places there are
+     * @param value up to {@link #LONGEST_VALUE} bytes
+     * @return the value of each place
+     * @throws IllegalArgumentException if one is longer, or there is no such place
+     * @throws FabricTimeoutException if not all come in time; it names those who have not
+     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server has gone or is full
+     */
+    public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
+        requireName(name);
+        if (place < 0 || place >= count) {
+            throw new IllegalArgumentException("there is no place " + place + " among " + count);
+        }
+        requireShort(value);
+        byte[] answer = askUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);
+        ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
+        if (answer[0] == RendezvousRequest.ABSENT) {
+            throw new FabricTimeoutException("gathering for '" + name + "'", deadline,
+                    "Of " + count + " places these have not come: " + StandardCharsets.UTF_8.decode(rest) + ".");
+        }
+        return Gathering.decode(rest);
+    }
+
+    /**
+     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then closes.
+     *
+     * @param why a reason, not empty; its first 200 characters are told
+     * @throws IllegalArgumentException if it is empty
+     * @throws IllegalStateException if this member has not entered
+     */
+    public void fail(String why) {
+        if (why.isBlank()) { throw new IllegalArgumentException("a failure has a reason: say why"); }
+        if (!entered) { throw new IllegalStateException("enter " + this + " before leaving it"); }
+        entered = false;
+        String told = why.length() > MOST_TOLD ? why.substring(0, MOST_TOLD) : why;
+        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(told), 0, NOTHING));
+        close();
+    }
+
+    /** A request's name has 255 bytes at most. */
+    private static String asName(String told) {
+        return told.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.LONGEST_NAME
+                ? told
+                : told.replaceAll("[^ -~]", "?");
+    }
+
+    /**
+     * Waits until every member that has entered has left or was lost; where this process does not serve, does nothing.
+     *
+     * @return whether they have, within the deadline
+     */
+    public boolean awaitDepartures(Duration deadline) {
+        leave();
+        return server == null || server.awaitEmpty(Deadlines.nanos(deadline) / 1_000_000);
+    }
+
+    private static void requireShort(byte[] value) {
+        if (value.length > LONGEST_VALUE) {
+            throw new IllegalArgumentException("a value has up to " + LONGEST_VALUE + " bytes, not " + value.length
+                    + ": publish a region, and have it read");
+        }
+    }
+
     private static void requireName(String name) {
         Objects.requireNonNull(name, "name");
         int bytes = name.getBytes(StandardCharsets.UTF_8).length;
@@ -242,7 +321,30 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
-    private synchronized byte[] ask(RendezvousRequest request) {
+    /** Asks again and again, for the server waits a second at most, until the answer is not that it is absent. */
+    private byte[] askUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        while (true) {
+            long left = limit - (System.nanoTime() - start);
+            byte[] answer = ask(request.apply(Math.clamp(left / 1_000_000, 0, SLICE.toMillis())));
+            if (answer[0] != RendezvousRequest.ABSENT || left <= 0) { return answer; }
+        }
+    }
+
+    private byte[] ask(RendezvousRequest request) {
+        byte[] answer = answer(request);
+        if (answer[0] == RendezvousRequest.FULL) {
+            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MOST_BYTES
+                    + " bytes already: publish less, or another rendezvous", null);
+        }
+        if (answer[0] == RendezvousRequest.BROKEN) {
+            throw new RendezvousException(new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8), null);
+        }
+        return answer;
+    }
+
+    private synchronized byte[] answer(RendezvousRequest request) {
         if (closed) { throw new IllegalStateException(this + " is closed"); }
         try {
             channel.send(request.encode());
@@ -262,9 +364,20 @@ public final class Rendezvous implements AutoCloseable {
         }
     }
 
+    private void leave() {
+        if (!entered) { return; }
+        entered = false;
+        try {
+            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NOTHING));
+        } catch (RendezvousException | IllegalStateException e) {
+            return; // there is nobody to tell
+        }
+    }
+
     /** Leaves; if this process serves, ends the rendezvous for everybody. */
     @Override
     public void close() {
+        leave();
         closed = true;
         closeQuietly(socket);
         if (server != null) { closeQuietly(server); }

@@ -15,17 +15,28 @@ import java.nio.charset.StandardCharsets;
 record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
     static final int LONGEST_NAME = 255;
     static final int LONGEST_VALUE = 1 << 16;
-    static final int LONGEST = LONGEST_NAME + LONGEST_VALUE + 16;
+    static final int LONGEST = LONGEST_NAME + LONGEST_VALUE + 32;
+    /** Of an answer: the values of all who gather, and their lengths. */
+    static final int LONGEST_ANSWER = 128 << 20;
 
     /** What an answer begins with. */
     static final byte DONE = 0;
     static final byte ABSENT = 1;
     static final byte FULL = 2;
+    /** A member has gone, or what was asked for can never be; the sentence follows. */
+    static final byte BROKEN = 3;
 
     private static final int HEADER = 10;
 
     enum Kind {
-        JOIN, PUBLISH, AWAIT
+        JOIN, PUBLISH, AWAIT, ENTER, LEAVE, GATHER
+    }
+
+    /** Of one who gathers: its place, how many there are, and what it brings. */
+    static RendezvousRequest gather(String name, long millis, int place, int count, byte[] value) {
+        byte[] all = ByteBuffer.allocate(2 * Integer.BYTES + value.length).putInt(place).putInt(count).put(value)
+                .array();
+        return new RendezvousRequest(Kind.GATHER, name, millis, all);
     }
 
     byte[] encode() {

@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 
-/** Keeps what the members of a rendezvous publish, and tells them. A thread for each member, in this process. */
+/** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
 final class RendezvousServer implements AutoCloseable {
     /** All names and values together; a member that publishes more is refused. */
     static final long MOST_BYTES = 64 << 20;
@@ -26,6 +29,8 @@ final class RendezvousServer implements AutoCloseable {
     private final Map<String, byte[]> published = new HashMap<>();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Semaphore places = new Semaphore(MOST_MEMBERS);
+    private final RendezvousMembers members = new RendezvousMembers();
+    private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
     private volatile boolean closed;
 
@@ -78,31 +83,84 @@ final class RendezvousServer implements AutoCloseable {
             RendezvousRequest request = RendezvousRequest.decode(channel.receive());
             socket.setSoTimeout(0);
             while (true) {
-                channel.send(answer(request));
+                channel.send(answer(socket, request));
                 request = RendezvousRequest.decode(channel.receive());
             }
         } catch (IOException e) {
             return; // it has left, or was never one
         } finally {
+            broken(socket);
             sockets.remove(socket);
             places.release();
         }
     }
 
-    /** What to answer: a byte for the outcome, and the value that was asked for. */
-    private byte[] answer(RendezvousRequest request) {
+    private synchronized void broken(Socket socket) {
+        members.broken(socket);
+        notifyAll();
+    }
+
+    /** What to answer: a byte for the outcome, and the value that was asked for, or a sentence. */
+    private byte[] answer(Socket socket, RendezvousRequest request) {
         return switch (request.kind()) {
-            case JOIN -> RendezvousRequest.answer(RendezvousRequest.DONE, new byte[0]);
-            case PUBLISH -> RendezvousRequest.answer(
-                    publish(request.name(), request.value()) ? RendezvousRequest.DONE : RendezvousRequest.FULL,
-                    new byte[0]);
-            case AWAIT -> {
-                byte[] value = await(request.name(), request.millis());
-                yield value == null
-                        ? RendezvousRequest.answer(RendezvousRequest.ABSENT, new byte[0])
-                        : RendezvousRequest.answer(RendezvousRequest.DONE, value);
-            }
+            case JOIN -> done();
+            case PUBLISH -> publish(request.name(), request.value())
+                    ? done()
+                    : RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
+            case AWAIT -> await(request.name(), request.millis());
+            case ENTER -> enter(socket, request);
+            case LEAVE -> leave(socket, request.name());
+            case GATHER -> gather(request, ByteBuffer.wrap(request.value()));
         };
+    }
+
+    private static byte[] done() { return RendezvousRequest.answer(RendezvousRequest.DONE, new byte[0]); }
+
+    private static byte[] brokenBecause(String why) {
+        return RendezvousRequest.answer(RendezvousRequest.BROKEN, why.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private synchronized byte[] enter(Socket socket, RendezvousRequest request) {
+        members.enter(socket, ByteBuffer.wrap(request.value()).getInt(), request.name());
+        return done();
+    }
+
+    private synchronized byte[] leave(Socket socket, String why) {
+        members.leave(socket, why.strip());
+        notifyAll();
+        return done();
+    }
+
+    /** The values of all places, or which are missing after so many milliseconds, or why they can never be complete. */
+    private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
+        int place = value.getInt();
+        int count = value.getInt();
+        Gathering gathering = gatherings.computeIfAbsent(request.name(), name -> new Gathering(count));
+        if (gathering.count() != count || place < 0 || place >= count) {
+            return brokenBecause("place " + place + " of " + count + " came to '" + request.name() + "', which has "
+                    + gathering.count() + " places");
+        }
+        if (!gathering.has(place)) {
+            if (bytes + value.remaining() > MOST_BYTES) {
+                return RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
+            }
+            bytes += value.remaining();
+            gathering.put(place, value.slice());
+            if (gathering.isComplete()) { notifyAll(); }
+        }
+        waitUntil(() -> gathering.isComplete() || members.whyNever(gathering) != null, request.millis());
+        if (!gathering.isComplete()) {
+            String never = members.whyNever(gathering);
+            return never != null
+                    ? brokenBecause(never)
+                    : RendezvousRequest.answer(RendezvousRequest.ABSENT, gathering.missing());
+        }
+        byte[] all = RendezvousRequest.answer(RendezvousRequest.DONE, gathering.encoded());
+        if (gathering.take(place)) {
+            gatherings.remove(request.name());
+            bytes -= gathering.bytes();
+        }
+        return all;
     }
 
     private synchronized boolean publish(String name, byte[] value) {
@@ -115,20 +173,34 @@ final class RendezvousServer implements AutoCloseable {
         return true;
     }
 
-    /** The value, or null if it does not come in so many milliseconds, or the server closes. */
+    /** The value, if it comes in so many milliseconds. */
     private synchronized byte[] await(String name, long millis) {
+        waitUntil(() -> published.containsKey(name) || members.lost() != null, millis);
+        byte[] value = published.get(name);
+        if (value == null && members.lost() != null) { return brokenBecause(members.lost()); }
+        return value == null
+                ? RendezvousRequest.answer(RendezvousRequest.ABSENT, new byte[0])
+                : RendezvousRequest.answer(RendezvousRequest.DONE, value);
+    }
+
+    /** Waits until nobody who has entered is here, so many milliseconds at most. */
+    synchronized boolean awaitEmpty(long millis) {
+        waitUntil(members::isEmpty, millis);
+        return members.isEmpty();
+    }
+
+    /** Waits inside the monitor until something is so, the server closes, or the milliseconds are over. */
+    private void waitUntil(BooleanSupplier condition, long millis) {
         long start = System.nanoTime();
-        while (!closed) {
-            byte[] value = published.get(name);
+        while (!closed && !condition.getAsBoolean()) {
             long left = millis - (System.nanoTime() - start) / 1_000_000;
-            if (value != null || left <= 0) { return value; }
+            if (left <= 0) { return; }
             try {
                 wait(left);
             } catch (InterruptedException e) {
-                return null;
+                return;
             }
         }
-        return null;
     }
 
     @Override

@@ -30,6 +30,8 @@ import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.Parameter;
+import io.ofi4j.job.Job;
+import io.ofi4j.job.Ranks;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.util.Futures;
@@ -123,6 +125,7 @@ final class NullWalk {
                 Futures futures = new Futures(connected.endpoint, connected.queue);
                 Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         Rendezvous.newSecret());
+                Job job = Job.join(); // of one
                 Arena arena = Arena.ofShared()) {
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
@@ -133,6 +136,7 @@ final class NullWalk {
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
+            walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector));
             walk.add(group, futures, rendezvous, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 walk.walk(type);
@@ -222,7 +226,7 @@ final class NullWalk {
     private static List<Class<?>> publicTypes(Path root) throws IOException, ClassNotFoundException {
         List<Class<?>> types = new ArrayList<>();
         try (Stream<Path> files = Stream.concat(Files.list(root.resolve("io/ofi4j")),
-                Stream.concat(Files.list(root.resolve("io/ofi4j/info")), Files.list(root.resolve("io/ofi4j/util"))))) {
+                Stream.of("info", "util", "job").flatMap(room -> list(root.resolve("io/ofi4j").resolve(room))))) {
             for (String name : files.map(file -> root.relativize(file).toString()).sorted().toList()) {
                 if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
                     Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));
@@ -231,6 +235,14 @@ final class NullWalk {
             }
         }
         return types;
+    }
+
+    private static Stream<Path> list(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList().stream();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static boolean isPublic(Class<?> type) {

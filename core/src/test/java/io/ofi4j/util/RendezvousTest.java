@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -175,6 +176,63 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             assertThatThrownBy(() -> Rendezvous.serve(server.address(), SECRET)).isInstanceOf(RendezvousException.class)
                     .hasMessageContaining("Choose another port");
+        }
+    }
+
+    @Test
+    void whoGathersGetsTheValuesOfAllInOrder() throws Exception {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous client = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            for (String name : new String[]{"first", "second"}) {
+                CompletableFuture<List<byte[]>> far = CompletableFuture
+                        .supplyAsync(() -> client.gather(name, 1, 2, new byte[]{1, 1}, Pair.DEADLINE));
+                assertThat(server.gather(name, 0, 2, new byte[0], Pair.DEADLINE)).containsExactly(new byte[0],
+                        new byte[]{1, 1});
+                assertThat(far.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS)).containsExactly(new byte[0],
+                        new byte[]{1, 1});
+            }
+        }
+    }
+
+    @Test
+    void placesThatHaveNotComeAreNamed() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
+            assertThatThrownBy(() -> server.gather("name", 1, 4, new byte[0], SHORT))
+                    .isInstanceOf(FabricTimeoutException.class)
+                    .hasMessageContaining("Of 4 places these have not come: 0, 2, 3.");
+            assertThatThrownBy(() -> server.gather("name", 0, 3, new byte[0], SHORT))
+                    .isInstanceOf(RendezvousException.class).hasMessageContaining("which has 4 places");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
+        }
+    }
+
+    @Test
+    void aMemberThatIsLostEndsTheWaitsOfOthersByName() throws Exception {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET);
+                Rendezvous failing = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE)) {
+            failing.enter(1, "the second");
+            CompletableFuture<byte[]> awaited = CompletableFuture.supplyAsync(() -> server.await("x", Pair.DEADLINE));
+            failing.fail("it is tired");
+            assertThatThrownBy(() -> awaited.get(Pair.DEADLINE.toMillis(), TimeUnit.MILLISECONDS))
+                    .hasRootCauseInstanceOf(RendezvousException.class)
+                    .hasMessageContaining("the second gave up: it is tired");
+            assertThatThrownBy(() -> server.gather("y", 0, 2, new byte[0], Pair.DEADLINE))
+                    .isInstanceOf(RendezvousException.class).hasMessageContaining("it is tired");
+        }
+    }
+
+    @Test
+    void aMemberThatHasLeftIsNotGatheredFor() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
+            Rendezvous leaving = Rendezvous.join(server.address(), SECRET, Pair.DEADLINE);
+            server.enter(0, "the first");
+            leaving.enter(1, "the second");
+            assertThat(server.awaitDepartures(SHORT)).as("the second is here").isFalse();
+            leaving.close();
+            assertThatThrownBy(() -> server.gather("y", 0, 2, new byte[0], Pair.DEADLINE))
+                    .isInstanceOf(RendezvousException.class).hasMessage("the second has left already");
+            assertThat(server.awaitDepartures(Pair.DEADLINE)).isTrue();
         }
     }
 }

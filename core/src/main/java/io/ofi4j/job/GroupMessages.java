@@ -1,0 +1,153 @@
+package io.ofi4j.job;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Tagged;
+import io.ofi4j.Waiting;
+import io.ofi4j.internal.engine.Deadlines;
+
+/**
+ * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of the operation in
+ * 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
+ */
+final class GroupMessages implements AutoCloseable {
+    private static final long MARK = 1L << 60;
+    private static final int NUMBER_SHIFT = 36;
+    private static final int STEP_SHIFT = 24;
+    private static final int MOST_RANKS = 1 << 24;
+    private static final long NUMBERS = (1 << 24) - 1;
+    /** Those of one sender that are so far apart follow each other. */
+    private static final long STEPS = (1 << 12) - 1;
+    private static final int BATCH = 64;
+    private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
+
+    private final Job job;
+    private final CompletionQueue queue;
+    private final AddressVector vector;
+    private final Endpoint endpoint;
+    private final Ranks ranks;
+    private final Tagged tagged;
+    private final Waiting waiting;
+    private long number;
+    private int inFlight;
+    private String operation = "";
+    private CompletionError failure;
+
+    private final CompletionHandler completions = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) { inFlight--; }
+
+        @Override
+        public void onError(CompletionError error) {
+            inFlight--;
+            failure = error;
+        }
+    };
+
+    GroupMessages(Job job, Domain domain, Waiting waiting) {
+        if (job.size() > MOST_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
+        this.job = job;
+        this.waiting = waiting;
+        this.queue = domain.openCompletionQueue();
+        AddressVector peers = null;
+        Endpoint own = null;
+        try {
+            peers = domain.openAddressVector();
+            own = domain.openEndpoint().bind(queue).bind(peers).enable();
+            own.postTimeout(job.deadline());
+            this.tagged = own.tagged();
+            this.ranks = Ranks.exchange(job, own, peers);
+            requireTag(tag(1, 0, 0));
+        } catch (RuntimeException e) {
+            if (own != null) { own.close(); }
+            if (peers != null) { peers.close(); }
+            queue.close();
+            throw e;
+        }
+        this.vector = peers;
+        this.endpoint = own;
+    }
+
+    private void requireTag(long mark) {
+        if ((mark & ~tagged.tagBits()) != 0) {
+            throw new UnsupportedOperationException(
+                    "the provider matches too few bits of a tag: " + Long.toHexString(tagged.tagBits()));
+        }
+    }
+
+    /** Begins an operation of this name, which every rank does in the same order. */
+    void begin(String name) {
+        if (failure != null) { throw failed(); }
+        operation = name;
+        number = number + 1 & NUMBERS;
+    }
+
+    private static long tag(long number, int step, int sender) {
+        return MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
+    }
+
+    /** Posts the receive of what a rank sends in this step. */
+    void receive(int from, int step, MemoryRegion region, long offset, long length) {
+        tagged.receive(region, offset, length, tag(number, step, from), 0, 0);
+        inFlight++;
+    }
+
+    /** Sends to a rank; the bytes stay as they are until {@link #await}. */
+    void send(int to, int step, MemoryRegion region, long offset, long length) {
+        long mine = tag(number, step, job.rank());
+        if (length <= tagged.injectSize()) {
+            tagged.inject(region, offset, length, ranks.peer(to), mine);
+        } else {
+            tagged.send(region, offset, length, ranks.peer(to), mine, 0);
+            inFlight++;
+        }
+    }
+
+    /** Waits until what was posted has completed. */
+    void await() {
+        long end = System.nanoTime() + Deadlines.nanos(job.deadline());
+        for (int turn = 0; inFlight > 0; turn = turn + 1 & Integer.MAX_VALUE) {
+            if (queue.poll(completions, BATCH) > 0) {
+                turn = 0;
+                continue;
+            }
+            if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
+                job.check();
+                if (System.nanoTime() > end) { throw late(); }
+            }
+            waiting.pause(turn);
+        }
+        if (failure != null) { throw failed(); }
+    }
+
+    private JobException late() {
+        return new JobException(
+                "rank " + job.rank() + " still waits in " + operation + " after " + Deadlines.text(job.deadline())
+                        + ": has every rank called it, in the same order, with the same sizes?");
+    }
+
+    private JobException failed() {
+        FabricException cause = failure.toException();
+        return new JobException("rank " + job.rank() + " cannot go on: " + operation + " failed: " + cause.getMessage(),
+                cause);
+    }
+
+    /** Memory that messages go through. */
+    static MemoryRegion allocate(Domain domain, long length) {
+        return domain.allocate(length, Access.SEND, Access.RECEIVE);
+    }
+
+    @Override
+    public void close() {
+        endpoint.close();
+        vector.close();
+        queue.close();
+    }
+}

@@ -1,0 +1,396 @@
+package io.ofi4j.job;
+
+import io.ofi4j.Access;
+import io.ofi4j.Domain;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.MemoryRegion.Slice;
+import io.ofi4j.Tagged;
+import io.ofi4j.Waiting;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * Operations that all ranks of a {@link Job} do together, by plain algorithms over {@link Tagged tagged messages}. They work over
+ * every provider with tags, with any number of ranks and any size.
+ *
+ * <pre>{@code
+ * try (JobCollectives all = new JobCollectives(job, domain)) {           // a domain with Capability.TAGGED
+ *     all.allReduce(gradients.slice(0, bytes), AtomicOperation.SUM, Datatype.FLOAT);
+ * }
+ * }</pre>
+ *
+ * <table>
+ * <caption>Algorithms; N ranks</caption>
+ * <tr><th>operation</th><th>algorithm</th><th>steps</th></tr>
+ * <tr><td>barrier</td><td>dissemination</td><td>log N</td></tr>
+ * <tr><td>broadcast, reduce</td><td>binomial tree</td><td>log N</td></tr>
+ * <tr><td>all-reduce to 16 KiB</td><td>recursive doubling</td><td>log N, and two if N is no power of two</td></tr>
+ * <tr><td>all-reduce beyond</td><td>ring: reduce-scatter, then all-gather</td><td>2 (N - 1)</td></tr>
+ * <tr><td>reduce-scatter, all-gather</td><td>ring</td><td>N - 1</td></tr>
+ * <tr><td>scatter, gather</td><td>linear</td><td>1, in which the root speaks to all</td></tr>
+ * <tr><td>all-to-all</td><td>pairwise exchange</td><td>N - 1</td></tr>
+ * </table>
+ *
+ * <p>Each opens no more than is named here: an endpoint, a queue and a vector of its own, which nobody else uses, and memory for what
+ * arrives. Slices are of regions of the same domain, with {@link Access#SEND} and {@link Access#RECEIVE}, and have the same length at
+ * every rank. Ranks call the same operations in the same order, and none returns before this rank's part is done; only
+ * {@link #barrier} says that others have come. One thread uses it at a time; with other threading models than SAFE it is the domain's, or
+ * there is a {@link WrongThreadException}.
+ *
+ * <p>Every operation throws {@link JobException} if a rank has gone, or the job's deadline passes, which names the operation; close the
+ * object then. It throws {@link IllegalArgumentException} if lengths do not fit each other, {@link IndexOutOfBoundsException} if there
+ * is no such root, and what {@link Tagged#send} throws for regions that are closed or lack rights.
+ */
+public final class JobCollectives implements AutoCloseable {
+    /** All-reduce beyond it takes the ring. */
+    private static final long RING_FROM = 16 << 10;
+    /** Messages of a linear gather or scatter that are in flight at once. */
+    private static final int WINDOW = 64;
+
+    private final Domain domain;
+    private final GroupMessages messages;
+    private final int rank;
+    private final int size;
+    /** What arrives before it is combined; grows. */
+    private MemoryRegion scratch;
+
+    /** As {@link #JobCollectives(Job, Domain, Waiting)}, with {@link Waiting#YIELD}. */
+    public JobCollectives(Job job, Domain domain) {
+        this(job, domain, Waiting.YIELD);
+    }
+
+    /**
+     * Opens what it needs, and exchanges addresses; every rank calls it.
+     *
+     * @param job what they have joined
+     * @param domain with {@link Capability#TAGGED}, as by {@link FabricHints#tagged}
+     * @param waiting how it waits between polls
+     * @throws UnsupportedOperationException if the domain has no tags
+     * @throws JobException as {@link Ranks#exchange} does
+     */
+    public JobCollectives(Job job, Domain domain, Waiting waiting) {
+        this.domain = domain;
+        this.rank = job.rank();
+        this.size = job.size();
+        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting));
+        this.scratch = GroupMessages.allocate(domain, RING_FROM);
+    }
+
+    /** Waits until all ranks have called it. */
+    public void barrier() {
+        messages.begin("barrier");
+        int step = 0;
+        for (int distance = 1; distance < size; distance *= 2) {
+            messages.receive((rank - distance + size) % size, step, scratch, 1, 1);
+            messages.send((rank + distance) % size, step, scratch, 0, 1);
+            messages.await();
+            step++;
+        }
+    }
+
+    /** Brings the bytes of the root to all. */
+    public void broadcast(Slice data, int root) {
+        int virtual = begin("broadcast", root);
+        int bit = 1;
+        while (bit < size && (virtual & bit) == 0) {
+            bit *= 2;
+        }
+        if (bit < size) { receive(actual(virtual - bit, root), data); }
+        messages.await();
+        for (int child = bit / 2; child > 0; child /= 2) {
+            if (virtual + child < size) { send(actual(virtual + child, root), data); }
+        }
+        messages.await();
+    }
+
+    private int begin(String operation, int root) {
+        Objects.checkIndex(root, size);
+        messages.begin(operation);
+        return (rank - root + size) % size;
+    }
+
+    private int actual(int virtual, int root) { return (virtual + root) % size; }
+
+    private void send(int to, Slice data) { messages.send(to, 0, data.region(), data.offset(), data.length()); }
+
+    private void receive(int from, Slice data) {
+        messages.receive(from, 0, data.region(), data.offset(), data.length());
+    }
+
+    /** As {@link #reduce(Slice, Reduction, int)}, with an atomic operation. */
+    public void reduce(Slice data, AtomicOperation operation, Datatype datatype, int root) {
+        reduce(data, Reduction.of(operation, datatype), root);
+    }
+
+    /**
+     * Combines the elements of all ranks; the root gets the results in place of its own. The bytes of the others are overwritten with
+     * what they have passed on.
+     */
+    public void reduce(Slice data, Reduction reduction, int root) {
+        requireElements(data.length(), reduction);
+        int virtual = begin("reduce", root);
+        MemorySegment own = data.segment();
+        for (int bit = 1; bit < size; bit *= 2) {
+            if ((virtual & bit) != 0) {
+                send(actual(virtual - bit, root), data);
+                messages.await();
+                return;
+            }
+            if (virtual + bit < size) {
+                messages.receive(actual(virtual + bit, root), 0, scratch(data.length()), 0, data.length());
+                messages.await();
+                reduction.combination().combine(own, scratch.segment().asSlice(0, data.length()));
+            }
+        }
+    }
+
+    /** As {@link #allReduce(Slice, Reduction)}, with an atomic operation. */
+    public void allReduce(Slice data, AtomicOperation operation, Datatype datatype) {
+        allReduce(data, Reduction.of(operation, datatype));
+    }
+
+    /** Combines the elements of all ranks; all get the results in place of their own. */
+    public void allReduce(Slice data, Reduction reduction) {
+        long elements = requireElements(data.length(), reduction);
+        messages.begin("all-reduce");
+        if (data.length() <= RING_FROM || elements < size) {
+            doubling(data, reduction);
+        } else {
+            ringReduce(data, reduction);
+            ringGather(data, reduction.elementSize(), size);
+        }
+    }
+
+    /** Recursive doubling. Of so many ranks as are too many for a power of two, each even one lends its elements to the next. */
+    private void doubling(Slice data, Reduction reduction) {
+        int power = Integer.highestOneBit(size);
+        int extra = size - power;
+        if (rank < 2 * extra && rank % 2 == 0) {
+            messages.send(rank + 1, 0, data.region(), data.offset(), data.length());
+            messages.receive(rank + 1, 1, data.region(), data.offset(), data.length());
+            messages.await();
+            return;
+        }
+        if (rank < 2 * extra) { combine(rank - 1, 0, data, reduction, false); }
+        int virtual = rank < 2 * extra ? rank / 2 : rank - extra;
+        int step = 2;
+        for (int bit = 1; bit < power; bit *= 2) {
+            int partner = virtual ^ bit;
+            combine(partner < extra ? 2 * partner + 1 : partner + extra, step++, data, reduction, true);
+        }
+        if (rank < 2 * extra) { messages.send(rank - 1, 1, data.region(), data.offset(), data.length()); }
+        messages.await();
+    }
+
+    /** Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits. */
+    private void combine(int partner, int step, Slice data, Reduction reduction, boolean mutual) {
+        long length = data.length();
+        MemoryRegion other = scratch(length);
+        messages.receive(partner, step, other, 0, length);
+        if (mutual) { messages.send(partner, step, data.region(), data.offset(), length); }
+        messages.await();
+        MemorySegment own = data.segment();
+        MemorySegment theirs = other.segment().asSlice(0, length);
+        if (partner < rank) {
+            reduction.combination().combine(theirs, own);
+            own.copyFrom(theirs);
+        } else {
+            reduction.combination().combine(own, theirs);
+        }
+    }
+
+    /** The start of a block of whole elements, of so many that differ by one at most. */
+    private long start(long bytes, int block, int elementSize) {
+        return bytes / elementSize * block / size * elementSize;
+    }
+
+    /** After it, this rank has the results of block {@code rank + 1}. */
+    private void ringReduce(Slice data, Reduction reduction) {
+        int element = reduction.elementSize();
+        long longest = data.length() / element / size * element + element;
+        MemoryRegion other = scratch(longest);
+        for (int step = 0; step < size - 1; step++) {
+            int out = Math.floorMod(rank - step, size);
+            int in = Math.floorMod(rank - step - 1, size);
+            long from = start(data.length(), in, element);
+            long length = start(data.length(), in + 1, element) - from;
+            messages.receive(Math.floorMod(rank - 1, size), step, other, 0, length);
+            sendBlock(data, out, element, step);
+            messages.await();
+            reduction.combination().combine(data.segment().asSlice(from, length), other.segment().asSlice(0, length));
+        }
+    }
+
+    private void sendBlock(Slice data, int block, int element, int step) {
+        long from = start(data.length(), block, element);
+        messages.send((rank + 1) % size, step, data.region(), data.offset() + from,
+                start(data.length(), block + 1, element) - from);
+    }
+
+    /** Passes blocks on, beginning with block {@code rank + 1}; the steps are numbered from the given one. */
+    private void ringGather(Slice data, int element, int firstStep) {
+        for (int step = 0; step < size - 1; step++) {
+            int in = Math.floorMod(rank - step, size);
+            long from = start(data.length(), in, element);
+            messages.receive(Math.floorMod(rank - 1, size), firstStep + step, data.region(), data.offset() + from,
+                    start(data.length(), in + 1, element) - from);
+            sendBlock(data, Math.floorMod(rank - step + 1, size), element, firstStep + step);
+            messages.await();
+        }
+    }
+
+    /** As {@link #reduceScatter(Slice, Slice, Reduction)}, with an atomic operation. */
+    public void reduceScatter(Slice all, Slice mine, AtomicOperation operation, Datatype datatype) {
+        reduceScatter(all, mine, Reduction.of(operation, datatype));
+    }
+
+    /**
+     * Combines the elements of all ranks, and gives each rank its block of the results.
+     *
+     * @param all a block for each rank; overwritten with partial results
+     * @param mine gets the block of this rank
+     */
+    public void reduceScatter(Slice all, Slice mine, Reduction reduction) {
+        requireElements(mine.length(), reduction);
+        requireBlocks(all, mine);
+        messages.begin("reduce-scatter");
+        ringReduce(all, reduction);
+        int block = (rank + 1) % size; // whose results are here
+        int other = Math.floorMod(rank - 1, size);
+        if (size == 1) {
+            mine.segment().copyFrom(all.segment());
+            return;
+        }
+        messages.receive(other, size, mine.region(), mine.offset(), mine.length());
+        messages.send(block, size, all.region(), all.offset() + block * mine.length(), mine.length());
+        messages.await();
+    }
+
+    /**
+     * Brings the bytes of every rank to all, in the order of ranks.
+     *
+     * @param mine a block
+     * @param all gets a block of each rank
+     */
+    public void allGather(Slice mine, Slice all) {
+        requireBlocks(all, mine);
+        messages.begin("all-gather");
+        all.segment().asSlice(rank * mine.length(), mine.length()).copyFrom(mine.segment());
+        for (int step = 0; step < size - 1; step++) {
+            int in = Math.floorMod(rank - step - 1, size);
+            int out = Math.floorMod(rank - step, size);
+            messages.receive(Math.floorMod(rank - 1, size), step, all.region(), all.offset() + in * mine.length(),
+                    mine.length());
+            messages.send((rank + 1) % size, step, all.region(), all.offset() + out * mine.length(), mine.length());
+            messages.await();
+        }
+    }
+
+    /**
+     * Brings the bytes of every rank to the root, in the order of ranks.
+     *
+     * @param mine a block
+     * @param all at the root, gets a block of each rank; elsewhere not looked at, and may be null
+     */
+    public void gather(Slice mine, Slice all, int root) {
+        begin("gather", root);
+        if (rank != root) {
+            send(root, mine);
+        } else {
+            requireBlocks(all, mine);
+            all.segment().asSlice(rank * mine.length(), mine.length()).copyFrom(mine.segment());
+            forOthers((other, offset) -> messages.receive(other, 0, all.region(), all.offset() + offset, mine.length()),
+                    mine.length());
+        }
+        messages.await();
+    }
+
+    /**
+     * Gives each rank its block of the root's bytes.
+     *
+     * @param all at the root, a block for each rank; elsewhere not looked at, and may be null
+     * @param mine gets the block of this rank
+     */
+    public void scatter(Slice all, Slice mine, int root) {
+        begin("scatter", root);
+        if (rank != root) {
+            receive(root, mine);
+        } else {
+            requireBlocks(all, mine);
+            mine.segment().copyFrom(all.segment().asSlice(rank * mine.length(), mine.length()));
+            forOthers((other, offset) -> messages.send(other, 0, all.region(), all.offset() + offset, mine.length()),
+                    mine.length());
+        }
+        messages.await();
+    }
+
+    /** What is posted for another rank, whose block begins there. */
+    private interface Block {
+        void post(int other, long offset);
+    }
+
+    private void forOthers(Block block, long length) {
+        int posted = 0;
+        for (int other = 0; other < size; other++) {
+            if (other == rank) { continue; }
+            block.post(other, other * length);
+            if (++posted % WINDOW == 0) { messages.await(); }
+        }
+    }
+
+    /**
+     * Gives each rank a block of this one's bytes, and gets one of each.
+     *
+     * @param from a block for each rank
+     * @param to gets a block of each rank; other memory
+     */
+    public void allToAll(Slice from, Slice to) {
+        if (from.length() != to.length() || from.length() % size != 0) {
+            throw new IllegalArgumentException("all-to-all of " + size + " ranks takes as many blocks both ways, not "
+                    + from.length() + " and " + to.length() + " bytes");
+        }
+        messages.begin("all-to-all");
+        long length = from.length() / size;
+        to.segment().asSlice(rank * length, length).copyFrom(from.segment().asSlice(rank * length, length));
+        for (int step = 1; step < size; step++) {
+            int source = Math.floorMod(rank - step, size);
+            int target = (rank + step) % size;
+            messages.receive(source, step, to.region(), to.offset() + source * length, length);
+            messages.send(target, step, from.region(), from.offset() + target * length, length);
+            messages.await();
+        }
+    }
+
+    private static long requireElements(long bytes, Reduction reduction) {
+        if (bytes % reduction.elementSize() != 0) {
+            throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + reduction.elementSize());
+        }
+        return bytes / reduction.elementSize();
+    }
+
+    private void requireBlocks(Slice all, Slice mine) {
+        if (all.length() != mine.length() * size) {
+            throw new IllegalArgumentException("all " + size + " blocks of " + mine.length() + " bytes have "
+                    + mine.length() * size + ", not " + all.length());
+        }
+    }
+
+    private MemoryRegion scratch(long length) {
+        if (scratch.length() < length) {
+            scratch.close();
+            scratch = GroupMessages.allocate(domain, length);
+        }
+        return scratch;
+    }
+
+    /** Closes what it has opened. After a failure, messages of it that are under way are given up. */
+    @Override
+    public void close() {
+        messages.close();
+        scratch.close();
+    }
+}

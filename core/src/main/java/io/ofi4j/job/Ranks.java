@@ -1,0 +1,156 @@
+package io.ofi4j.job;
+
+import io.ofi4j.AddressVector;
+import io.ofi4j.Endpoint;
+import io.ofi4j.InsertResult;
+import io.ofi4j.Libfabric;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.Version;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The peers and remote regions of all ranks of a {@link Job}, in the order of ranks, this one's own among them. Immutable; any thread
+ * may use it.
+ */
+public final class Ranks {
+    private final int rank;
+    private final List<Peer> peers;
+    private final List<List<RemoteRegion>> regions;
+
+    private Ranks(int rank, List<Peer> peers, List<List<RemoteRegion>> regions) {
+        this.rank = rank;
+        this.peers = peers;
+        this.regions = regions;
+    }
+
+    /**
+     * Tells all ranks the address of an endpoint, and regions, and inserts the addresses of all into a vector; fi_av_insert. Every rank
+     * calls it.
+     *
+     * @param job what they have joined
+     * @param endpoint enabled
+     * @param vector that is bound to the endpoint
+     * @param mine regions that the others may use; as many as the others give, 1,000 at most
+     * @return the peer and the regions of each rank
+     * @throws JobException if not all ranks call it in time, one is gone, a rank has another provider, another version of libfabric or
+     *         another number of regions, or an address cannot be inserted; it names the rank
+     * @throws IllegalArgumentException if there are too many regions
+     * @throws IllegalStateException if an object is closed, or the endpoint is not enabled
+     */
+    public static Ranks exchange(Job job, Endpoint endpoint, AddressVector vector, RemoteRegion... mine) {
+        Card own = new Card(endpoint.info().provider(), Libfabric.load().version(), List.of(mine), endpoint.address());
+        List<byte[]> cards = job.gather(own.encode());
+        List<EndpointAddress> addresses = new ArrayList<>();
+        List<List<RemoteRegion>> regions = new ArrayList<>();
+        for (int rank = 0; rank < cards.size(); rank++) {
+            Card card = Card.decode(cards.get(rank), rank);
+            own.requireLike(card, job.rank(), rank);
+            addresses.add(card.address);
+            regions.add(card.regions);
+        }
+        List<Peer> peers = new ArrayList<>();
+        for (InsertResult result : vector.insertAll(addresses)) {
+            int rank = peers.size();
+            if (result.failure().isPresent()) {
+                throw new JobException("the address of rank " + rank + ", " + addresses.get(rank)
+                        + ", cannot be inserted: " + result.failure().get().getMessage(), result.failure().get());
+            }
+            peers.add(result.peer());
+        }
+        return new Ranks(job.rank(), List.copyOf(peers), List.copyOf(regions));
+    }
+
+    /** What a rank tells: a format number, its provider, its libfabric, its regions, its address. */
+    private record Card(String provider, Version libfabric, List<RemoteRegion> regions, EndpointAddress address) {
+        private static final int FORMAT = 0x4f464a01; // OFJ, 1
+        private static final int MOST_REGIONS = 1000;
+
+        Card {
+            if (regions.size() > MOST_REGIONS) {
+                throw new IllegalArgumentException("a rank tells up to " + MOST_REGIONS + " regions, not "
+                        + regions.size() + ": give slices of one, whose offsets all know");
+            }
+        }
+
+        byte[] encode() {
+            byte[] name = provider.getBytes(StandardCharsets.UTF_8);
+            byte[] where = address.encode();
+            ByteBuffer all = ByteBuffer.allocate(
+                    4 * Integer.BYTES + name.length + regions.size() * RemoteRegion.ENCODED_LENGTH + where.length);
+            all.putInt(FORMAT).putInt(libfabric.packed()).putInt(name.length).put(name).putInt(regions.size());
+            regions.forEach(region -> all.put(region.encode()));
+            return all.put(where).array();
+        }
+
+        static Card decode(byte[] bytes, int rank) {
+            ByteBuffer all = ByteBuffer.wrap(bytes);
+            try {
+                if (all.getInt() != FORMAT) {
+                    throw new JobException(
+                            "rank " + rank + " runs another release of ofi4j: its card has another format");
+                }
+                Version libfabric = Version.of(all.getInt());
+                String provider = new String(next(all, all.getInt()), StandardCharsets.UTF_8);
+                List<RemoteRegion> regions = new ArrayList<>();
+                for (int count = all.getInt(); count > 0; count--) {
+                    regions.add(RemoteRegion.decode(next(all, RemoteRegion.ENCODED_LENGTH)));
+                }
+                return new Card(provider, libfabric, regions, EndpointAddress.decode(next(all, all.remaining())));
+            } catch (BufferUnderflowException | IllegalArgumentException e) {
+                throw new JobException("rank " + rank + " told something that cannot be read: " + e.getMessage(), e);
+            }
+        }
+
+        private static byte[] next(ByteBuffer buffer, int length) {
+            byte[] bytes = new byte[length];
+            buffer.get(bytes);
+            return bytes;
+        }
+
+        void requireLike(Card other, int rank, int itsRank) {
+            require(provider, other.provider, "provider", rank, itsRank);
+            require(libfabric, other.libfabric, "libfabric", rank, itsRank);
+            require(regions.size(), other.regions.size(), "number of regions", rank, itsRank);
+        }
+
+        private static void require(Object own, Object other, String what, int rank, int itsRank) {
+            if (!own.equals(other)) {
+                throw new JobException("rank " + itsRank + " has " + what + " " + other + ", and rank " + rank + " has "
+                        + own + ": start all of them alike");
+            }
+        }
+    }
+
+    /** {@return the rank of this process} */
+    public int rank() { return rank; }
+
+    /** {@return the number of ranks} */
+    public int size() { return peers.size(); }
+
+    /** {@return the peer that is a rank's endpoint; throws IndexOutOfBoundsException if there is no such rank} */
+    public Peer peer(int ofRank) {
+        return peers.get(ofRank);
+    }
+
+    /**
+     * {@return a region of a rank}
+     *
+     * @param ofRank 0 to {@link #size} - 1
+     * @param index its place among those that the rank gave, from 0
+     * @throws IndexOutOfBoundsException if there is no such rank or region
+     */
+    public RemoteRegion region(int ofRank, int index) {
+        Objects.checkIndex(ofRank, size());
+        return regions.get(ofRank).get(index);
+    }
+
+    @Override
+    public String toString() { return "Ranks, " + size() + " of them, of which this is " + rank; }
+}

@@ -1,0 +1,139 @@
+package io.ofi4j.job;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.ProgressThread;
+import io.ofi4j.Waiting;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+
+/** One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true. */
+final class JobRank {
+    private static final Duration SOON = Patience.seconds(40);
+    /** Longer than it takes to learn of a death, shorter than anybody's patience. */
+    private static final Duration BRIEF = Patience.seconds(20);
+
+    private JobRank() {}
+
+    public static void main(String[] arguments) {
+        switch (arguments[0]) {
+            case "meet" -> meet(arguments[1]);
+            case "die" -> die();
+            case "abort" -> abort();
+            case "late" -> late();
+            case "leave" -> leave();
+            case "differ" -> differ();
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+    }
+
+    private static void print(Job job, String text) {
+        System.out.println("[" + job.rank() + "/" + job.size() + "] " + text); // one write: lines do not mix
+    }
+
+    /** Values, addresses and bytes go around. */
+    private static void meet(String provider) {
+        try (Job job = Job.join(SOON)) {
+            job.put("name", ("I am " + job.rank()).getBytes(UTF_8));
+            StringBuilder heard = new StringBuilder();
+            for (int rank = 0; rank < job.size(); rank++) {
+                heard.append(new String(job.get(rank, "name"), UTF_8)).append(' ');
+            }
+            print(job, "heard: " + heard.toString().strip());
+            print(job, "local " + job.localRank() + " of " + job.hosts().size() + " by " + job.launcher());
+            write(job, provider);
+        }
+    }
+
+    /** Each rank writes its number into the memory of the next. */
+    private static void write(Job job, String provider) {
+        Libfabric libfabric = Libfabric.load();
+        var hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
+        try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion source = domain.allocate(64, Access.WRITE);
+                MemoryRegion inbox = domain.allocate(64, Access.REMOTE_WRITE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
+                ProgressThread _ = domain.startProgress(Waiting.BACKOFF)) {
+            Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
+            int next = (job.rank() + 1) % job.size();
+            source.segment().set(ValueLayout.JAVA_LONG, 0, 1000 + job.rank());
+            endpoint.rma().write(source, 0, Long.BYTES, ranks.peer(next), ranks.region(next, 0), 0, 1);
+            Waiting.BACKOFF.until(() -> queue.poll((token, flags, length, data) -> {}, 1) > 0, BRIEF);
+            job.barrier();
+            print(job, "written: " + inbox.segment().get(ValueLayout.JAVA_LONG, 0));
+            job.barrier();
+        }
+    }
+
+    /** The last rank ends without a word, and the others wait for it. */
+    private static void die() {
+        Job job = Job.join(SOON);
+        if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
+        expectFailure(job, job::barrier);
+        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
+            job.check();
+            return false;
+        }, BRIEF));
+        System.out.flush();
+        Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
+    }
+
+    private static void expectFailure(Job job, Runnable call) {
+        try {
+            call.run();
+        } catch (JobException e) {
+            print(job, "told: " + e.getMessage());
+            return;
+        }
+        throw new AssertionError("nothing was thrown");
+    }
+
+    private static void abort() {
+        Job job = Job.join(SOON);
+        if (job.rank() == 1) { job.abort(7, "the input is bad"); }
+        expectFailure(job, job::barrier);
+    }
+
+    /** Rank 1 never comes to the barrier, and lives on. */
+    private static void late() {
+        try (Job job = Job.join(Patience.seconds(3))) {
+            if (job.rank() != 1) { expectFailure(job, job::barrier); }
+            job.put("done", new byte[0]);
+            List.of(0, 1).forEach(rank -> job.get(rank, "done"));
+        }
+    }
+
+    private static void leave() {
+        try (Job job = Job.join(SOON)) {
+            if (job.rank() == 1) { return; }
+            expectFailure(job, job::barrier);
+        }
+    }
+
+    private static void differ() {
+        try (Job job = Job.join(SOON);
+                Fabric fabric = Libfabric.load()
+                        .openFabric(TestProviders.info(job.rank() == 1 ? "sockets" : "tcp;ofi_rxm"));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable()) {
+            expectFailure(job, () -> Ranks.exchange(job, endpoint, peers));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.ofi4j.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ofi4j.support.Forked;
+import io.ofi4j.support.Patience;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Jobs of several processes, started by everybody who can start one here; {@link JobRank} is each of them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class JobTest {
+    private SlurmCluster cluster;
+
+    /** What a short command prints. */
+    static final class Output {
+        private Output() {}
+
+        static String of(List<String> command, Path slurm) {
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().put("SLURM_CONF", slurm.toString());
+            try {
+                Process process = builder.start();
+                process.getOutputStream().close();
+                String output = new String(process.getInputStream().readAllBytes());
+                process.waitFor(10, TimeUnit.SECONDS);
+                return output;
+            } catch (IOException | InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    @AfterAll
+    void stopSlurm() throws IOException { if (cluster != null) { cluster.close(); } }
+
+    private Forked.Result run(Starter starter, int ranks, String... arguments) {
+        assumeTrue(starter.obstacle().isEmpty(), starter.obstacle());
+        try {
+            if (starter.isSlurm() && cluster == null) { cluster = new SlurmCluster(); }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return starter.run(cluster, ranks, arguments);
+    }
+
+    private static List<String> told(Forked.Result result) {
+        return result.output().lines().filter(line -> line.contains("told: ")).toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void ranksMeetAndWriteIntoEachOthersMemory(Starter starter) {
+        Forked.Result result = run(starter, 3, "meet", "tcp;ofi_rxm");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        for (int rank = 0; rank < 3; rank++) {
+            assertThat(result.output()).contains("[" + rank + "/3] heard: I am 0 I am 1 I am 2")
+                    .contains("[" + rank + "/3] local " + rank + " of 3")
+                    .contains("[" + rank + "/3] written: " + (1000 + (rank + 2) % 3));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theOthersLearnWhichRankHasDied(Starter starter) {
+        Forked.Result result = run(starter, 3, "die");
+
+        assertThat(result.exit()).as(result.output()).isNotZero();
+        assertThat(told(result)).as(result.output())
+                .allMatch(line -> line.matches(".*rank 2 \\(process \\d+ on .*\\) has ended without leaving"));
+        if (starter == Starter.LAUNCH || starter.isSlurm()) { // others end those who could have told
+            assertThat(told(result)).as(result.output()).hasSize(4);
+        }
+    }
+
+    @Test
+    void anAbortTellsTheOthersWhyAndEndsWithItsCode() {
+        Forked.Result result = run(Starter.LAUNCH, 3, "abort");
+
+        assertThat(result.exit()).as(result.output()).isEqualTo(7);
+        assertThat(told(result)).as(result.output()).hasSize(2)
+                .allMatch(line -> line.contains("rank 1 (process") && line.endsWith("gave up: the input is bad"));
+    }
+
+    @Test
+    void whoDoesNotComeInTimeIsNamed() {
+        Forked.Result result = run(Starter.LAUNCH, 3, "late");
+
+        assertThat(told(result)).as(result.output()).hasSize(2)
+                .allMatch(line -> line.contains("within " + (int) Patience.seconds(3).toSeconds())
+                        && line.contains("Of 3 places these have not come: 1."));
+    }
+
+    @Test
+    void whoHasLeftInOrderIsNotWaitedFor() {
+        Forked.Result result = run(Starter.LAUNCH, 2, "leave");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).singleElement().asString().contains("rank 1 (process")
+                .endsWith("has left already");
+    }
+
+    @Test
+    void aRankWithAnotherProviderIsNamed() {
+        Forked.Result result = run(Starter.LAUNCH, 2, "differ");
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).anyMatch(line -> line
+                .endsWith("rank 1 has provider sockets, and rank 0 has tcp;ofi_rxm: start all of them alike"));
+    }
+}
