@@ -40,6 +40,8 @@ public final class SaveService implements AutoCloseable {
     static final long FENCE_BYTES = 64;
     private static final Durability[] LEVELS = Durability.values();
     private static final int LEVEL_MASK = 0xff;
+    /** Regions whose keys need no search. */
+    private static final int MOST_FOUND = 1024;
 
     private final Domain domain;
     private final SaveLink link;
@@ -218,6 +220,7 @@ public final class SaveService implements AutoCloseable {
         MemoryRegion known = found.get(request.key);
         MemoryRegion region = known != null && known.isOpen() ? known : domain.regionWith(request.key);
         if (region == null) { return Errno.ENOKEY; }
+        if (found.size() == MOST_FOUND) { found.clear(); } // closed ones are among them
         found.put(request.key, region);
         long offset = request.address - region.remote().base();
         if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
