@@ -94,6 +94,7 @@ public final class JobCollectives implements AutoCloseable {
 
     /** Brings the bytes of the root to all. */
     public void broadcast(Slice data, int root) {
+        Objects.requireNonNull(data, "data");
         int virtual = begin("broadcast", root);
         int bit = 1;
         while (bit < size && (virtual & bit) == 0) {

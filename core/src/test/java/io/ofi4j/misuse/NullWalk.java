@@ -20,6 +20,7 @@ import io.ofi4j.SaveService;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
@@ -31,7 +32,9 @@ import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricAttributes;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.job.Job;
+import io.ofi4j.job.JobCollectives;
 import io.ofi4j.job.Ranks;
+import io.ofi4j.job.Reduction;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.util.Futures;
@@ -126,6 +129,7 @@ final class NullWalk {
                 Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         Rendezvous.newSecret());
                 Job job = Job.join(); // of one
+                JobCollectives collectives = new JobCollectives(job, pair.domain);
                 Arena arena = Arena.ofShared()) {
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
@@ -136,7 +140,9 @@ final class NullWalk {
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
-            walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector));
+            Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
+            walk.add(job, Ranks.exchange(job, pair.endpoint, pair.vector), collectives, sum);
+            walk.samples.put(Reduction.Combination.class, sum.combination());
             walk.add(group, futures, rendezvous, new Pipeline<>(pair.endpoint, pair.queue, 8, walk.handler()));
             for (Class<?> type : publicTypes()) {
                 walk.walk(type);
