@@ -12,6 +12,9 @@ import java.lang.invoke.MethodHandle;
 /** The calls of the C library that loading and discovery need, and method handles for others. */
 @SuppressWarnings("restricted")
 public final class LibC {
+    private static final MethodHandle STRERROR = handle("strerror",
+            FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+
     /** A function that returns an int. */
     static MethodHandle handle(String name, MemoryLayout... arguments) {
         return handle(name, FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));
@@ -38,6 +41,15 @@ public final class LibC {
             MemorySegment copy = libc_h.strdup(arena.allocateFrom(text));
             if (copy.address() == 0) { throw new OutOfMemoryError("strdup"); }
             return copy;
+        }
+    }
+
+    /** strerror(3): the text for an error number. */
+    public static String strerror(int errno) {
+        try {
+            return string((MemorySegment) STRERROR.invokeExact(errno));
+        } catch (Throwable t) {
+            throw unexpected(t);
         }
     }
 
