@@ -7,4 +7,5 @@ module io.ofi4j {
     exports io.ofi4j.info;
     exports io.ofi4j.job;
     exports io.ofi4j.util;
+    exports io.ofi4j.verbs;
 }

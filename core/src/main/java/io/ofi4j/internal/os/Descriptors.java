@@ -29,6 +29,8 @@ public final class Descriptors {
     private static final MethodHandle SYSCONF = LibC.handle("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
     private static final int F_GETFD = 1;
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
     private static final int SC_OPEN_MAX = 4;
 
     /** {@code struct pollfd}: descriptor, requested events, returned events. */
@@ -103,6 +105,11 @@ public final class Descriptors {
             free += fcntl(descriptor, F_GETFD, 0) < 0 ? 1 : 0;
         }
         return free < count;
+    }
+
+    /** fcntl(2): reads of the descriptor return instead of waiting. */
+    public static void nonBlocking(int descriptor) {
+        fcntl(descriptor, F_SETFL, (int) fcntl(descriptor, F_GETFL, 0) | NONBLOCK);
     }
 
     static long fcntl(int descriptor, int command, int argument) {

@@ -14,6 +14,8 @@ import java.lang.invoke.MethodHandle;
 public final class LibC {
     private static final MethodHandle GETENV = handle("getenv",
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+    private static final MethodHandle STRERROR = handle("strerror",
+            FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
 
     /** A function that returns an int. */
     static MethodHandle handle(String name, MemoryLayout... arguments) {
@@ -49,6 +51,15 @@ public final class LibC {
             MemorySegment copy = libc_h.strdup(arena.allocateFrom(text));
             if (copy.address() == 0) { throw new OutOfMemoryError("strdup"); }
             return copy;
+        }
+    }
+
+    /** strerror(3): the text for an error number. */
+    public static String strerror(int errno) {
+        try {
+            return string((MemorySegment) STRERROR.invokeExact(errno));
+        } catch (Throwable t) {
+            throw unexpected(t);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.os;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
@@ -20,5 +21,13 @@ public final class NativeWords {
 
     public static void set(long address, long offset, long value) {
         EVERYTHING.set(JAVA_LONG_UNALIGNED, (address & ADDRESSES) + offset, value);
+    }
+
+    public static int getInt(long address, long offset) {
+        return EVERYTHING.get(JAVA_INT_UNALIGNED, (address & ADDRESSES) + offset);
+    }
+
+    public static void setInt(long address, long offset, int value) {
+        EVERYTHING.set(JAVA_INT_UNALIGNED, (address & ADDRESSES) + offset, value);
     }
 }

@@ -1,0 +1,31 @@
+package io.ofi4j.internal.os;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/** Method handles of functions that are known by address: the first argument is the address, a {@code long}. */
+@SuppressWarnings("restricted")
+public final class Functions {
+    private static final MethodHandle OF_ADDRESS = ofAddress();
+
+    private static MethodHandle ofAddress() {
+        try {
+            return MethodHandles.lookup().findStatic(MemorySegment.class, "ofAddress",
+                    MethodType.methodType(MemorySegment.class, long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /**
+     * The segment that the linker wants of a function is made inside the handle. Where the compiler does not inline a handle, as in a
+     * handler that posts, one that its caller makes would be allocated; a kept one costs the checks of its class, scope and liveness.
+     */
+    public static MethodHandle byAddress(FunctionDescriptor descriptor, Linker.Option... options) {
+        return MethodHandles.filterArguments(Linker.nativeLinker().downcallHandle(descriptor, options), 0, OF_ADDRESS);
+    }
+}

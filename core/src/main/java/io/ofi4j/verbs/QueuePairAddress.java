@@ -1,0 +1,53 @@
+package io.ofi4j.verbs;
+
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
+
+/**
+ * Where a queue pair is, for a connection by hand. Both sides exchange it. A value.
+ *
+ * @param number the queue pair's number
+ * @param sequence the number of its first packet
+ * @param lid the port's address in an InfiniBand subnet, or 0
+ * @param mtu the bytes of a packet on its port
+ * @param gid the port's address, as 32 hexadecimal digits
+ */
+public record QueuePairAddress(int number, int sequence, int lid, int mtu, String gid) {
+    /** The number of bytes of {@link #encode}'s result. */
+    public static final int ENCODED_LENGTH = 36;
+
+    private static final int MAGIC = 0x4f465150; // OFQP
+    private static final int GID = 16;
+
+    /** Checks the address. */
+    public QueuePairAddress {
+        if (HexFormat.of().parseHex(gid).length != GID) {
+            throw new IllegalArgumentException("a GID has 16 bytes, not '" + gid + "'");
+        }
+    }
+
+    /** {@return the address as {@value #ENCODED_LENGTH} bytes} */
+    public byte[] encode() {
+        return ByteBuffer.allocate(ENCODED_LENGTH).putInt(MAGIC).putInt(number).putInt(sequence).putInt(lid).putInt(mtu)
+                .put(HexFormat.of().parseHex(gid)).array();
+    }
+
+    /**
+     * {@return the address that {@link #encode} encoded}
+     *
+     * @throws IllegalArgumentException if the bytes are no such address
+     */
+    public static QueuePairAddress decode(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        if (bytes.length != ENCODED_LENGTH || buffer.getInt() != MAGIC) {
+            throw new IllegalArgumentException("these bytes are not the address of a queue pair");
+        }
+        int number = buffer.getInt();
+        int sequence = buffer.getInt();
+        int lid = buffer.getInt();
+        int mtu = buffer.getInt();
+        byte[] gid = new byte[GID];
+        buffer.get(gid);
+        return new QueuePairAddress(number, sequence, lid, mtu, HexFormat.of().formatHex(gid));
+    }
+}
