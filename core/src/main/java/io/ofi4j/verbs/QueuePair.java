@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * One end of a reliable connection, with a queue for operations and one for receives; {@code struct ibv_qp}. Any thread may call any
- * method. Posting allocates nothing, except for windows of type 1.
+ * method. Posting allocates nothing, except for windows.
  *
  * <p>The {@code try} methods post an operation and return false if there is no room: poll the completion queue then. What an operation
  * moves must not be touched until its completion, except with {@link WorkFlags#INLINE}. The {@code long} token comes back in the

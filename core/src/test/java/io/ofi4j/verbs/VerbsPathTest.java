@@ -331,11 +331,11 @@ class VerbsPathTest {
     private static void assertRefused(Verbs verbs, InetSocketAddress to) {
         try (VerbsConnection connection = verbs.resolve(null, to, VerbsLink.DEADLINE);
                 ProtectionDomain domain = connection.context().openProtectionDomain();
-                VerbsCompletionQueue queue = connection.context().openCompletionQueue(16)) {
-            connection.openQueuePair(domain, QueuePairAttributes.of(queue).sizes(4, 4));
+                VerbsCompletionQueue queue = connection.context().openCompletionQueue(16);
+                QueuePair pair = connection.openQueuePair(domain, QueuePairAttributes.of(queue).sizes(4, 4))) {
             assertThatThrownBy(() -> connection.connect(new byte[0], VerbsLink.DEADLINE))
                     .isInstanceOf(FabricException.class).hasMessageContaining("reject");
-            connection.close();
+            assertThat(pair.isConnected()).isFalse();
         }
     }
 }
