@@ -222,7 +222,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param attributes the memory, its rights and options
      * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
-     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no driver of the device
+     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no such device
      * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
      */
     public MemoryRegion register(MemoryRegionAttributes attributes) {

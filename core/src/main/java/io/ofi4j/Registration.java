@@ -160,6 +160,10 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         for (int tried = 1; isRandom && out.status() == -Errno.ENOKEY && tried < KEY_TRIES; tried++) {
             out = register(randomKey());
         }
+        if (wanted.isOnDevice() && out.status() == -Errno.ENOSYS) {
+            throw new UnsupportedOperationException("memory of " + wanted.deviceInterface()
+                    + " is not offered here: this libfabric was built without it, or the machine has no such device");
+        }
         Status.check(out.status(), call.operation, provider());
         if (!isRandom) { requireSameKey(out.handle(), requested.getAsLong()); }
         return out.handle();

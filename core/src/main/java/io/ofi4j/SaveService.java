@@ -5,7 +5,6 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.engine.SaveMessage;
 import io.ofi4j.internal.engine.SaveMessage.Field;
 import io.ofi4j.internal.os.Errno;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
@@ -175,8 +174,8 @@ public final class SaveService implements AutoCloseable {
             int number = before != null ? before.number : freeNumber();
             Peer peer = before != null ? before.peer : link.peers.insert(address);
             writer = new Writer(address, peer, number, RANDOM.nextLong());
-        } catch (IllegalArgumentException | FabricException e) {
-            return; // nobody is there to be answered
+        } catch (RuntimeException e) {
+            return; // whatever it was that greeted: there is nobody to be answered
         }
         if (writer.number < MOST_WRITERS) {
             if (writer.number == numbers.size()) { numbers.add(null); }
@@ -230,10 +229,10 @@ public final class SaveService implements AutoCloseable {
         try {
             region.force(offset, request.length);
             return 0;
-        } catch (UncheckedIOException e) {
-            return Errno.EIO;
         } catch (IllegalStateException e) { // it was closed meanwhile
             return Errno.ENOKEY;
+        } catch (RuntimeException e) { // UncheckedIOException, or the memory is confined to another thread
+            return Errno.EIO;
         }
     }
 

@@ -14,12 +14,15 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import io.ofi4j.support.TestSeed;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -218,6 +221,33 @@ class SaveTest {
             return !pair.errors.isEmpty();
         }, Pair.DEADLINE);
         return pair.errors.removeFirst();
+    }
+
+    /** Whatever comes to the service, be it nearly right: those who know the secret are served after it. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void strangeMessagesLeaveTheServiceAlone(String provider) throws IOException {
+        Random random = TestSeed.random(provider);
+        try (Pair pair = new Pair(hints(provider));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion body = pair.domain.allocate(512, Access.SEND)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            Peer stranger = pair.vector.insert(service.ticket().address());
+            for (int message = 0; message < 100; message++) {
+                byte[] bytes = new byte[64 + random.nextInt(448)];
+                random.nextBytes(bytes);
+                ByteBuffer.wrap(bytes).putInt(0x4f464953).putInt(1 << 16 | random.nextInt(7)).putLong(random.nextInt(4))
+                        .putLong(random.nextInt(4)).putLong(random.nextBoolean() ? bytes.length - 64 : 0);
+                body.segment().asByteBuffer().put(bytes);
+                pair.endpoint.messages().send(body, 0, bytes.length, stranger, 1);
+                pair.awaitToken(1);
+            }
+            pair.rma().save(pair.far, target.remote(), Durability.PROCESS_SAFE, 2);
+            await(pair, 2);
+            assertThat(service.failure()).isEmpty();
+            assertThat(service.answered()).isEqualTo(1);
+        }
     }
 
     @Test

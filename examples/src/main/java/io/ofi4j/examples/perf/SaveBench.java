@@ -35,6 +35,7 @@ final class SaveBench implements AutoCloseable {
     private static final List<Integer> WRITES = List.of(1, 16, 256);
     private static final int LONGEST = 1 << 20;
     private static final int SHORT = 4096;
+    private static final int WARM_UPS = 10;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final String ROW = "%10s %12s %12s %12s %12s %12s %12s%n";
 
@@ -81,6 +82,10 @@ final class SaveBench implements AutoCloseable {
     }
 
     void run(Libfabric libfabric, PrintWriter out) {
+        for (int turn = 0; turn < WARM_UPS; turn++) { // else the first rows are of code that is not compiled yet
+            time(() -> write(SHORT));
+            saved(1, SHORT, Durability.DELIVERED);
+        }
         out.printf("save: provider %s, libfabric %s, memory of kind %s, medians in us, of %d each%n%n",
                 device.info().provider(), libfabric.version(), target.kind(), iterations);
         out.printf(ROW, "size B", "plain", "DELIVERY", "COMMIT", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
