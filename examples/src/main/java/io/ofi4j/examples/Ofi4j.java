@@ -3,6 +3,7 @@ package io.ofi4j.examples;
 import io.ofi4j.examples.doctor.DoctorCommand;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.info.InfoCommand;
+import io.ofi4j.examples.info.VerbsCommand;
 import io.ofi4j.examples.perf.PerfCommand;
 import io.ofi4j.examples.soak.SoakCommand;
 import java.io.PrintWriter;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
                 "2:the command line is wrong; one sentence on stderr says where"})
 public final class Ofi4j implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(InfoCommand.class, PerfCommand.class, DoctorCommand.class,
-            SoakCommand.class, CompletionCommand.class, HelpCommand.class);
+            SoakCommand.class, VerbsCommand.class, CompletionCommand.class, HelpCommand.class);
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
             description = "Where something fails, show Java's stack trace too.")
@@ -71,7 +72,7 @@ public final class Ofi4j implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor or soak.");
+        throw new ParameterException(spec.commandLine(), "Say which command: info, perf, doctor, soak or verbs.");
     }
 
     private int failed(Exception failure, CommandLine command) {

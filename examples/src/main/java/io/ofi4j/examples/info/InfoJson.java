@@ -49,7 +49,7 @@ final class InfoJson {
 
     private static BigInteger unsigned(long mask) { return new BigInteger(Long.toUnsignedString(mask)); }
 
-    private static JsonElement value(Object value) {
+    static JsonElement value(Object value) {
         return switch (value) {
             case null -> JsonNull.INSTANCE;
             case Number number -> new JsonPrimitive(number);
