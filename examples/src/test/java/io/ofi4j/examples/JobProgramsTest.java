@@ -1,0 +1,37 @@
+package io.ofi4j.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The programs of several processes, started by {@code scripts/launch}. They check themselves, and fail if they are wrong. */
+class JobProgramsTest {
+    private static final int SECONDS = 120;
+
+    private static Forked.Launch job(int ranks, Class<?> main) {
+        return new Forked.Launch(List.of("../scripts/launch", Integer.toString(ranks), "--"), Map.of(),
+                List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings"), main);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void heat_spreads_over_ranks_as_in_one_process(String provider) {
+        try (Forked ranks = job(3, HeatEquation.class).start(provider, "50", "21")) {
+            assertThat(ranks.await(SECONDS).succeeded().out()).contains("[0] 3 ranks, 50 x 50 cells, 21 steps:")
+                    .contains(" 0 cells differ from one process");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void no_update_of_clients_with_the_same_keys_is_lost(String provider) {
+        try (Forked ranks = job(3, KeyValueStore.class).start(provider, "50", "2")) {
+            assertThat(ranks.await(SECONDS).succeeded().out())
+                    .contains("[0] 100 updates were told, and the values add up to 100 of 100").contains("[1] ")
+                    .contains("[2] ");
+        }
+    }
+}
