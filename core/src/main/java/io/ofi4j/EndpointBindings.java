@@ -4,6 +4,7 @@ import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.LatencyCounts;
 import io.ofi4j.internal.engine.ThreadGuard;
 import java.util.EnumSet;
 import java.util.List;
@@ -20,6 +21,9 @@ final class EndpointBindings {
 
     /** Whether the native endpoint was closed with its connection; written inside the guards of both queues. */
     boolean isLost;
+
+    /** What was recorded last, or null; changed inside the transmit queue's guard. */
+    LatencyCounts latencies;
 
     private final Endpoint endpoint;
     private final ConnectionRequest request;

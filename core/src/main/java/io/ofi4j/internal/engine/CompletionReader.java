@@ -205,7 +205,7 @@ public class CompletionReader {
             return contexts.token(context);
         }
         if (contexts.isInFlight(context)) {
-            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.complete(context);
+            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.fail(context);
         }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
