@@ -13,6 +13,7 @@ import io.ofi4j.internal.engine.CompletionPoller;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.LatencyCounts;
 import io.ofi4j.internal.engine.QueueReceives;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
@@ -238,7 +239,17 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                endpoint.timesFull));
+                endpoint.timesFull, EndpointStatistics.Latencies.of(endpoint.bindings.latencies)));
+    }
+
+    /** Begins anew, or ends. */
+    void recordLatencies(Endpoint endpoint, boolean on) {
+        asAnyone(() -> {
+            if (endpoint.closed) { throw endpoint.closed(); }
+            if (on) { endpoint.bindings.latencies = new LatencyCounts(); }
+            contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
+            return null;
+        });
     }
 
     int transmitsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.transmitsInFlight(endpoint.number)); }

@@ -51,9 +51,7 @@ public final class Endpoint implements AutoCloseable {
     private final OpenChildren aliases = OpenChildren.owned();
     private final EndpointFamilies families = new EndpointFamilies(this);
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
-    /**
-     * The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, where posting threads read it.
-     */
+    /** The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, as posting threads read it. */
     Object realm;
     boolean closed;
     /** Whether it takes receives; written inside the guards of both queues. */
@@ -145,6 +143,11 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if no transmit queue is bound
      */
     public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
+
+    /** Begins anew to record how long operations take, or ends that; as {@link #statistics}, but not after close. */
+    public void recordLatencies(boolean on) {
+        bindings.requireTransmitQueue().recordLatencies(this, on);
+    }
 
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.

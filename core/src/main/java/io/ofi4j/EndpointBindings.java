@@ -5,6 +5,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.LatencyCounts;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.EnumMap;
@@ -26,6 +27,9 @@ final class EndpointBindings {
 
     /** Whether the native endpoint was closed with its connection; written inside the guards of both queues. */
     boolean isLost;
+
+    /** What was recorded last, or null; changed inside the transmit queue's guard. */
+    LatencyCounts latencies;
 
     private final Endpoint endpoint;
     private final ConnectionRequest request;

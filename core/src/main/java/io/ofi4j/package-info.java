@@ -10,8 +10,8 @@
  * <li><b>Java idiom wherever it is free.</b>
  * </ol>
  *
- * <p><b>Where to begin.</b> {@code TutorialTest}, in this module's tests, is an executable guide, from finding a provider to an
- * exchange between two peers.
+ * <p><b>Where to begin.</b> The overview of this documentation has programs and the guide, from finding a provider to an exchange
+ * between two peers. The guide is {@code TutorialTest} of this module's tests.
  *
  * <p><b>The objects</b>, each opened from an earlier one or bound to it:
  * <ul>
@@ -50,11 +50,11 @@
  * objects beside an open shm endpoint, are referred to by this package and reported only at the end.
  *
  * <p><b>Observation.</b> {@link io.ofi4j.CompletionQueue#statistics}, {@link io.ofi4j.Endpoint#statistics} and
- * {@link io.ofi4j.Domain#statistics} return counts at any time. The JDK Flight Recorder gets the events
- * {@code io.ofi4j.MemoryRegistration}, {@code MemoryDeregistration}, {@code EndpointEnabled}, {@code EndpointClosed},
- * {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused}, {@code ConnectionEnded},
- * {@code CompletionError}, {@code FabricException}, {@code SlowPost} (a post that waited for room for 1 ms or longer) and
- * {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The module {@code jdk.jfr} is
+ * {@link io.ofi4j.Domain#statistics} return counts at any time, and latencies once {@link io.ofi4j.Endpoint#recordLatencies} has
+ * been called. The JDK Flight Recorder gets the events {@code io.ofi4j.MemoryRegistration}, {@code MemoryDeregistration},
+ * {@code EndpointEnabled}, {@code EndpointClosed}, {@code OperationsCanceled}, {@code ConnectionMade}, {@code ConnectionRefused},
+ * {@code ConnectionEnded}, {@code CompletionError}, {@code FabricException}, {@code SlowPost} (a post that waited for room for 1 ms
+ * or longer) and {@code SlowWait} (10 ms or longer). Posts and polls that need not wait record nothing. The module {@code jdk.jfr} is
  * optional.
  */
 package io.ofi4j;

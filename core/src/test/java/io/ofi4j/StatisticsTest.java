@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.DataReceiveCount;
@@ -93,8 +94,8 @@ class StatisticsTest {
             assertThat(after.completed() - before.completed()).isEqualTo(pair.completed.size());
             assertThat(after.canceled() + after.failed()).isEqualTo(pair.errors.size());
             assertThat(after.canceled()).as("what the provider does not report").isEqualTo(ours);
-            assertThat(pair.endpoint.statistics())
-                    .isEqualTo(new EndpointStatistics(0, (int) after.canceled(), timesFull + ofProvider));
+            assertThat(pair.endpoint.statistics()).isEqualTo(new EndpointStatistics(0, (int) after.canceled(),
+                    timesFull + ofProvider, EndpointStatistics.Latencies.NONE));
         }
     }
 
@@ -119,6 +120,73 @@ class StatisticsTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void latenciesAreRecordedBetweenSwitchingOnAndOff(String provider) {
+        try (Pair pair = new Pair(provider);
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
+            write(pair, source, target, 3);
+            assertThat(pair.endpoint.statistics().latencies()).isEqualTo(EndpointStatistics.Latencies.NONE);
+            pair.endpoint.recordLatencies(true);
+            long start = System.nanoTime();
+            write(pair, source, target, 10);
+            pair.rma().read(source, 0, 8, pair.far, target.remote(), 0, 1);
+            pair.awaitToken(1);
+            long longest = System.nanoTime() - start;
+            pair.endpoint.recordLatencies(false);
+            write(pair, source, target, 3);
+
+            EndpointStatistics.Latencies latencies = pair.endpoint.statistics().latencies();
+            assertThat(latencies.count()).isEqualTo(11);
+            assertThat(latencies.minimum()).isPositive().isLessThanOrEqualTo(latencies.p50());
+            assertThat(latencies.p50()).isLessThanOrEqualTo(latencies.p90());
+            assertThat(latencies.p90()).isLessThanOrEqualTo(latencies.p99());
+            assertThat(latencies.p99()).isLessThanOrEqualTo(latencies.p999());
+            assertThat(latencies.p999()).isLessThanOrEqualTo(latencies.maximum());
+            assertThat(latencies.mean()).isBetween((double) latencies.minimum(), (double) latencies.maximum());
+            assertThat(latencies.mean() * latencies.count()).isLessThan(longest);
+            pair.endpoint.recordLatencies(true);
+            assertThat(pair.endpoint.statistics().latencies()).isEqualTo(EndpointStatistics.Latencies.NONE);
+        }
+    }
+
+    private static void write(Pair pair, MemoryRegion source, MemoryRegion target, int count) {
+        for (int at = 0; at < count; at++) {
+            pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, at);
+            pair.awaitToken(at);
+        }
+    }
+
+    @Test
+    void failuresAndReceivesHaveNoLatency() {
+        try (Pair pair = new Pair(TestProviders.hints("sockets").capabilities(Capability.RMA, Capability.MSG));
+                MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.SEND, Access.RECEIVE);
+                MemoryRegion target = pair.domain.allocate(64, Access.REMOTE_WRITE, Access.RECEIVE)) {
+            pair.endpoint.recordLatencies(true);
+            RemoteRegion there = target.remote();
+            pair.rma().write(source, 0, 8, pair.far,
+                    new RemoteRegion(there.base(), there.length(), there.key() + 1, there.accessBits()), 0, 1);
+            pair.awaitCompletions(1);
+            pair.endpoint.messages().receive(source, 0, 8, 2);
+            assertThat(pair.errors).hasSize(1);
+            pair.endpoint.messages().cancel(2);
+            pair.awaitCompletions(2);
+            assertThat(pair.endpoint.statistics().latencies().count()).isZero();
+        }
+    }
+
+    @Test
+    void aClosedEndpointRecordsNothing() {
+        try (Pair pair = new Pair("shm")) {
+            pair.endpoint.recordLatencies(true);
+            pair.endpoint.close();
+            assertThatIllegalStateException().isThrownBy(() -> pair.endpoint.recordLatencies(true))
+                    .withMessageContaining("is closed");
+            assertThat(pair.endpoint.statistics().latencies()).isEqualTo(EndpointStatistics.Latencies.NONE);
+        }
+    }
+
     @Test
     void failuresAreCounted() {
         try (Pair pair = new Pair("sockets");
@@ -139,6 +207,8 @@ class StatisticsTest {
         try (Pair pair = new Pair("shm"); Endpoint endpoint = pair.domain.openEndpoint()) {
             assertThatIllegalStateException().isThrownBy(endpoint::statistics)
                     .withMessageContaining("bind a completion queue");
+            assertThatIllegalStateException().isThrownBy(() -> endpoint.recordLatencies(true))
+                    .withMessageContaining("bind a completion queue");
         }
     }
 
@@ -155,7 +225,8 @@ class StatisticsTest {
                 monitor.join(10_000);
 
                 assertThat(seen).containsExactly(new CompletionQueueStatistics(0, 0, 0, 0, 0, 0),
-                        new EndpointStatistics(0, 0, 0), new DomainStatistics(0, 0, 0));
+                        new EndpointStatistics(0, 0, 0, EndpointStatistics.Latencies.NONE),
+                        new DomainStatistics(0, 0, 0));
             }
         }
     }

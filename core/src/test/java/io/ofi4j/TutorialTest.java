@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Welcome to ofi4j. This is its guide: read it from top to bottom. It begins with finding out what this machine can do, and ends
  * with two sides that exchange messages through each other's memory. Each part runs as a test, and can be copied.
  */
+// @start region=guide
 @Timeout(60)
 class TutorialTest {
     /** Everything that waits has a deadline. */
@@ -380,3 +381,4 @@ class TutorialTest {
         }
     }
 }
+// @end

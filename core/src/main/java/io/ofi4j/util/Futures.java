@@ -45,6 +45,8 @@ public final class Futures implements AutoCloseable {
     public record Result(long length, long data) {}
 
     /**
+     * Starts the thread that polls.
+     *
      * @param endpoint enabled, with {@link ThreadingModel#SAFE}
      * @param queue where its operations complete
      * @throws IllegalStateException if the threading model is another

@@ -66,6 +66,8 @@ public final class Pipeline<C> {
     };
 
     /**
+     * A pipeline with nothing in flight.
+     *
      * @param endpoint enabled; its {@link Endpoint#postTimeout} limits every wait for room
      * @param queue where its operations complete
      * @param window how many operations are in flight at most, 1 to {@link CompletionQueue#size}

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
  * The second part of the guide: what {@code io.ofi4j.util} saves you from writing. Read TutorialTest first. Each part runs as a
  * test, and can be copied.
  */
+// @start region=guide
 @Timeout(60)
 class UtilitiesTutorialTest {
     private static final Duration SOON = Duration.ofSeconds(20);
@@ -162,3 +163,4 @@ class UtilitiesTutorialTest {
         }
     }
 }
+// @end

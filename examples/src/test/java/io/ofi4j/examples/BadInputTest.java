@@ -62,6 +62,8 @@ class BadInputTest {
             perf write -I 5 -D 1                       > 2 > -I; -D
             perf write -D 0                            > 2 > '0'; from 1 to
             perf write --histogram /nonexistent/file -S 8 -I 10 -w 1 --json > 1 > histogram; /nonexistent/file
+            perf write --chart /nonexistent/c.html -S 8 -I 10 -w 1 --json > 1 > chart; /nonexistent/c.html
+            perf write --chart latencies.png           > 2 > --chart; .html
             perf write -I 0                            > 2 > '0'; from 1 to
             perf write -I x                            > 2 > --iterations; 'x'; from 1 to
             perf write -w -1                           > 2 > -w

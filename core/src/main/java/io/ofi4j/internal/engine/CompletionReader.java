@@ -210,7 +210,7 @@ public abstract class CompletionReader {
             return contexts.token(context);
         }
         if (contexts.isInFlight(context)) {
-            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.complete(context);
+            return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.fail(context);
         }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;

@@ -77,6 +77,8 @@ public final class ContextSlab {
     private long free;
     /** How often no slot was free. */
     private long timesFull;
+    /** Null until it is first wanted. */
+    private LatencyRecording latencies;
 
     /** The memory must live until no provider can write to it. */
     public ContextSlab(Arena memory, int slots) {
@@ -100,7 +102,19 @@ public final class ContextSlab {
         if (slot == NO_SLOT) { return NONE; }
         notes[slot * NOTES + TOKEN] = token;
         notes[slot * NOTES + OWNER] = endpoint | region;
+        if (latencies != null) { latencies.began(slot, timed(endpoint)); }
         return context(slot);
+    }
+
+    /** The number of the endpoint; 0 of a receive, which takes as long as its peer does. */
+    private static int timed(long owner) {
+        return (owner & RECEIVE) != 0 ? 0 : (int) ((owner & ~MARKS) >>> 32);
+    }
+
+    /** Takes the time of an endpoint's operations from now on, or not if the counts are null. */
+    public void record(int endpoint, LatencyCounts counts) {
+        if (latencies == null) { latencies = new LatencyRecording(slots); }
+        latencies.endpoint(endpoint, counts);
     }
 
     private int next() {
@@ -180,8 +194,14 @@ public final class ContextSlab {
 
     public void unreceived(long context, long endpoint) { notes[slot(context) * NOTES + OWNER] = endpoint | CLAIMED; }
 
-    /** Frees the slot of an operation in flight; its token. */
+    /** Frees the slot of an operation in flight that has succeeded; its token. */
     public long complete(long context) {
+        if (latencies != null) { latencies.ended(slot(context), timed(owner(slot(context)))); }
+        return fail(context);
+    }
+
+    /** Frees the slot of an operation in flight; its token. */
+    public long fail(long context) {
         long token = token(context);
         release(context);
         return token;
@@ -274,6 +294,7 @@ public final class ContextSlab {
     }
 
     private long[] end(int endpoint, LongConsumer ending) {
+        if (latencies != null) { latencies.endpoint(endpoint, null); } // its number may be another's later
         // The looks of claimed messages have completed, and nobody is told of fences.
         Arrays.stream(ofEndpoint(endpoint).filter(slot -> isClaimed(slot) || (owner(slot) & FENCE) != 0).toArray())
                 .mapToLong(this::context).forEach(this::release);

@@ -60,6 +60,9 @@ public final class FabricStatistics implements FabricStatisticsMXBean, AutoClose
     public EndpointStatistics getEndpoint() { return endpoint.statistics(); }
 
     @Override
+    public void recordLatencies(boolean on) { endpoint.recordLatencies(on); }
+
+    @Override
     public DomainStatistics getDomain() { return domain.statistics(); }
 
     @Override

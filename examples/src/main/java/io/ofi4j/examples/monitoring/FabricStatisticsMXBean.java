@@ -9,8 +9,11 @@ public interface FabricStatisticsMXBean {
     /** {@return the counts of its completion queue} */
     CompletionQueueStatistics getQueue();
 
-    /** {@return the counts of the endpoint} */
+    /** {@return the counts of the endpoint, and the latencies that were recorded last} */
     EndpointStatistics getEndpoint();
+
+    /** Begins to record latencies, or ends it; {@link io.ofi4j.Endpoint#recordLatencies}. */
+    void recordLatencies(boolean on);
 
     /** {@return what is registered with the domain} */
     DomainStatistics getDomain();

@@ -147,6 +147,11 @@ abstract class PerfRun implements Callable<Integer> {
             + "and HdrHistogram's text form; with several sizes, to FILE.SIZE each.")
     private Path histogram;
 
+    @Option(names = "--chart", paramLabel = "FILE.html",
+            description = "Draw the percentiles of the latencies there too, and with "
+                    + "several sizes the bandwidth, as a page for a browser that needs no other file.")
+    private Path chart;
+
     @Spec
     private CommandSpec spec;
 
@@ -197,6 +202,9 @@ abstract class PerfRun implements Callable<Integer> {
             throw misuse("-I and -D both say when to end: give one of them");
         }
         if (isPingPong() && window != 1) { throw misuse("--ping-pong has one message in flight: leave -W out"); }
+        if (chart != null && !chart.toString().matches(".*\\.html?")) {
+            throw misuse("--chart writes a page for a browser: give it a name that ends in .html");
+        }
         if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)) {
             throw misuse("an addition has 8 bytes: leave -S out");
         }
@@ -231,7 +239,8 @@ abstract class PerfRun implements Callable<Integer> {
     private Report report() {
         PrintWriter out = spec.commandLine().getOut();
         Report report = json ? new JsonReport(out) : csv ? new CsvReport(out) : new TableReport(out);
-        return histogram == null ? report : new HistogramFiles(report, histogram, sizes.bytes().size() > 1);
+        if (histogram != null) { report = new HistogramFiles(report, histogram, sizes.bytes().size() > 1); }
+        return chart == null ? report : new ChartFile(report, chart);
     }
 
     private static int conclude(Result result) {

@@ -63,6 +63,7 @@ class FabricStatisticsTest {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             try (FabricStatistics bean = FabricStatistics.register("orders", domain, endpoint, queue)) {
                 Pipeline<Object> pipeline = new Pipeline<>(endpoint, queue, 4, handler);
+                server.invoke(bean.name(), "recordLatencies", new Object[]{true}, new String[]{"boolean"});
                 for (int i = 0; i < 10; i++) {
                     pipeline.write(region.slice(0, 8), itself, region.remote(), this);
                 }
@@ -71,7 +72,9 @@ class FabricStatisticsTest {
                 assertThat(counts.get("completed")).isEqualTo(10L);
                 assertThat(((CompositeData) server.getAttribute(bean.name(), "Domain")).get("registeredBytes"))
                         .isEqualTo(64L);
-                assertThat(((CompositeData) server.getAttribute(bean.name(), "Endpoint")).get("inFlight")).isEqualTo(0);
+                CompositeData ofEndpoint = (CompositeData) server.getAttribute(bean.name(), "Endpoint");
+                assertThat(ofEndpoint.get("inFlight")).isEqualTo(0);
+                assertThat(((CompositeData) ofEndpoint.get("latencies")).get("count")).isEqualTo(10L);
                 assertThatIllegalStateException()
                         .isThrownBy(() -> FabricStatistics.register("orders", domain, endpoint, queue))
                         .withMessageContaining("orders");
@@ -92,6 +95,7 @@ class FabricStatisticsTest {
             Histogram histogram = new Histogram(SOON.toNanos(), 3);
             Pipeline<Object> pipeline = new Pipeline<>(endpoint, queue, 16, handler);
             pipeline.recordLatencies(histogram::recordValue);
+            endpoint.recordLatencies(true);
             MemoryRegion.Slice local = region.slice(0, 8);
             RemoteRegion remote = region.remote();
             long bytes = Long.MAX_VALUE;

@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,24 @@ class PerfOptionsTest {
         write("-S", "8,64", "-I", "100", "--histogram", file.toString());
         assertThat(folder.resolve("latencies.8")).exists();
         assertThat(folder.resolve("latencies.64")).exists();
+    }
+
+    @Test
+    void chartIsAPageThatNeedsNoOtherFile(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("chart.html");
+        write("-S", "8,64", "-I", "100", "--chart", file.toString());
+        String page = Files.readString(file);
+        assertThat(page)
+                .contains("perf write, shm", "Latency of one operation", ">8 B<", ">64 B<", "Bandwidth", "99.9 %")
+                .doesNotContain("src=", "href=");
+        assertThat(page.split("<polyline ", -1)).hasSize(2 + 1 + 1);
+        Pattern.compile("[ ']([0-9.]+),([0-9.]+)").matcher(page).results().forEach(point -> {
+            assertThat(Double.parseDouble(point.group(1))).isBetween(90.0, 730.0);
+            assertThat(Double.parseDouble(point.group(2))).isBetween(40.0, 400.0);
+        });
+
+        write("-S", "0", "-I", "100", "--chart", file.toString());
+        assertThat(Files.readString(file)).contains("Latency of one operation").doesNotContain("Bandwidth");
     }
 
     @Test
