@@ -245,8 +245,8 @@ public final class Domain implements AutoCloseable {
      * @param offset the start in the file, in bytes
      * @param length in bytes, at least 1
      * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
-     * @throws IllegalArgumentException if offset, length or the rights are out of range, or a right writes to a read-only
-     *         mapping
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes to a read-only mapping, or
+     *         the path is none of the default file system
      * @throws FabricException with errno {@code EFAULT} (14) if a device shall read a {@link MapMode#READ_ONLY} mapping, before
      *         Linux 6.2
      */

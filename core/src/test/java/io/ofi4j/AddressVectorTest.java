@@ -17,6 +17,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.ffi.FabricConstants;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -308,6 +309,21 @@ class AddressVectorTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.domain.openAddressVector(AddressVectorAttributes.defaults().name("x")))
                     .withMessageContaining("count");
+        }
+    }
+
+    @Test
+    void bytesThatAreNoAddressOfShmAreRefusedByName() {
+        try (Pair pair = new Pair("shm"); AddressVector vector = pair.domain.openAddressVector()) {
+            for (String text : new String[]{"f", "://", "fi_shm://", "fi_shm://\0", "fi_shm://../x\0", "fi_shm:///\0",
+                    "fi_shm://no end", "\0", "\0fi_shm://\0", "fi_ns://\uffff\0", "x".repeat(300)}) {
+                EndpointAddress address = EndpointAddress.of(text.getBytes(StandardCharsets.UTF_8), 0);
+                for (ThrowingCallable call : new ThrowingCallable[]{() -> vector.insert(address),
+                        () -> vector.insertAll(List.of(address)).getFirst().peer()}) {
+                    assertThatThrownBy(call).as(text).isInstanceOfAny(FabricException.class,
+                            IllegalArgumentException.class, IllegalStateException.class).hasMessageMatching("(?s).+");
+                }
+            }
         }
     }
 

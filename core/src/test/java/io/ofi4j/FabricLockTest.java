@@ -9,9 +9,15 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
+import io.ofi4j.internal.engine.FabricLock;
+import java.lang.Thread.State;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +33,78 @@ class FabricLockTest {
         Forked.Result result = Forked.run(OpensAndReads.class, Forked.EVERY_COMPILER, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    /** libfabric's own state of a fabric has no lock: what a thread is inside of keeps every other such call out. */
+    @Test
+    void callsThatManageConnectionsAndEndpointsGoOneAtATime() throws InterruptedException {
+        FabricInfo info = TestProviders.info("MSG tcp");
+        try (Pair pair = new Pair("MSG tcp");
+                Domain domain = pair.fabric.openDomain();
+                EventQueue events = pair.fabric.openEventQueue();
+                PassiveEndpoint passive = pair.fabric.openPassiveEndpoint(info).bind(events);
+                Endpoint one = pair.domain.openEndpoint(info.withDestination(pair.passive.address()));
+                Endpoint two = pair.domain.openEndpoint(info.withDestination(pair.passive.address()))) {
+            requireWaits(pair.fabric, "open a domain", () -> pair.fabric.openDomain().close());
+            requireWaits(pair.fabric, "open an event queue", () -> pair.fabric.openEventQueue().close());
+            requireWaits(pair.fabric, "open a passive endpoint", () -> pair.fabric.openPassiveEndpoint(info).close());
+            requireWaits(pair.fabric, "open an endpoint",
+                    () -> pair.domain.openEndpoint(info.withDestination(pair.passive.address())).close());
+            requireWaits(pair.fabric, "listen", passive::listen);
+            requireWaits(pair.fabric, "enable", () -> one.bind(pair.events).bind(pair.queue).enable());
+            requireWaits(pair.fabric, "connect", () -> one.connection().connect(pair.passive.address()));
+            requireWaits(pair.fabric, "reject", nextRequest(pair)::reject);
+            two.bind(pair.events).bind(pair.queue).enable().connection().connect(pair.passive.address());
+            try (Endpoint accepting = pair.domain.openEndpoint(nextRequest(pair)).bind(pair.events).bind(pair.farQueue)
+                    .enable()) {
+                requireWaits(pair.fabric, "accept", () -> accepting.connection().accept());
+                two.connection().awaitConnected(Pair.DEADLINE);
+                requireWaits(pair.fabric, "shut down", () -> two.connection().shutdown());
+            }
+            requireWaits(pair.fabric, "read events", () -> pair.events.read());
+            requireWaits(pair.fabric, "close an endpoint", one::close);
+            requireWaits(pair.fabric, "close a passive endpoint", passive::close);
+            requireWaits(pair.fabric, "close an event queue", events::close);
+            requireWaits(pair.fabric, "close a domain", domain::close);
+        }
+    }
+
+    private static ConnectionRequest nextRequest(Pair pair) {
+        while (true) {
+            if (pair.events.read(Pair.DEADLINE) instanceof Event.ConnectionRequested(ConnectionRequest request)) {
+                return request;
+            }
+        }
+    }
+
+    /** Makes a call while another thread is inside the fabric's lock: it waits, and goes on afterwards. */
+    private static void requireWaits(Fabric fabric, String what, Runnable call) throws InterruptedException {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        List<Throwable> thrown = new CopyOnWriteArrayList<>();
+        Thread holder = start(thrown, () -> fabric.lock.alone(() -> {
+            inside.countDown();
+            Waiting.BACKOFF.until(() -> over.getCount() == 0, Pair.DEADLINE);
+        }));
+        assertThat(inside.await(Pair.DEADLINE.toSeconds(), TimeUnit.SECONDS)).as(what).isTrue();
+        Thread caller = start(thrown, call);
+        Waiting.BACKOFF.until(() -> caller.getState() == State.WAITING || !caller.isAlive(), Pair.DEADLINE);
+        assertThat(caller.getStackTrace()).as(what)
+                .anyMatch(frame -> frame.getClassName().equals(FabricLock.class.getName()));
+        over.countDown();
+        assertThat(holder.join(Pair.DEADLINE)).as(what).isTrue();
+        assertThat(caller.join(Pair.DEADLINE)).as(what).isTrue();
+        assertThat(thrown).as(what).isEmpty();
+    }
+
+    private static Thread start(List<Throwable> thrown, Runnable call) {
+        return Thread.ofPlatform().daemon().start(() -> {
+            try {
+                call.run();
+            } catch (Throwable t) {
+                thrown.add(t);
+            }
+        });
     }
 
     /** Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a failure. */

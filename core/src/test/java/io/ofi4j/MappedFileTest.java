@@ -182,6 +182,17 @@ class MappedFileTest {
     }
 
     @Test
+    void aPathOfAnotherClassThanTheJdksIsRefused() throws IOException {
+        Path foreign = (Path) Proxy.newProxyInstance(Path.class.getClassLoader(), new Class<?>[]{Path.class},
+                (path, method, arguments) -> method.invoke(file, arguments));
+        try (Pair pair = new Pair("shm")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.domain.map(foreign, MapMode.READ_ONLY, 0, 8, Access.WRITE))
+                    .withMessageContaining(foreign.getClass().getName()).withMessageContaining("use Path.of");
+        }
+    }
+
+    @Test
     void aPipeIsRefusedAtOnce() throws IOException {
         Path pipe = folder.resolve("pipe");
         assertThat(FaultPeer.exit(List.of("mkfifo", pipe.toString()), new ArrayList<>())).isZero();

@@ -26,15 +26,17 @@ import java.util.function.LongConsumer;
  * pipeline.drain(Duration.ofSeconds(10));
  * }</pre>
  *
- * <p>One thread uses it, and the queue beside it is polled through it alone. It owns nothing: the endpoint and the queue are closed
- * by who opened them, and what is in flight when the endpoint closes comes back through {@link #poll} as an error, {@code ECANCELED}.
+ * <p>The thread that makes it uses it, others get {@link WrongThreadException}; the queue is polled through it alone. It owns nothing:
+ * the endpoint and the queue are closed by who opened them, and what is in flight when the endpoint closes comes back through
+ * {@link #poll} as an error, {@code ECANCELED}.
  *
  * @param <C> what belongs to an operation
  */
 public final class Pipeline<C> {
     /** Above the number of a place: so that no other token is taken for one. */
-    private static final long MARK = 0x50_49_50_45_00_00_00_00L;
-    private static final long MARKED = 0xffff_ffff_0000_0000L;
+    private static final long MARK = 0x50_49L << Short.SIZE;
+    /** A token has, from above, the mark, how often its place was taken and freed, and the number of the place. */
+    private static final int TURN_SHIFT = Integer.SIZE;
     private static final int BATCH = 64;
 
     private final Endpoint endpoint;
@@ -42,9 +44,12 @@ public final class Pipeline<C> {
     private final PipelineHandler<? super C> handler;
     private final Object[] contexts;
     private final long[] starts;
+    /** How often each place was taken and freed: odd while it is taken. A second completion of one operation has an earlier one. */
+    private final short[] turns;
     /** The numbers of the places that are free. */
     private final int[] free;
     private final Rma rma;
+    private final Thread owner = Thread.currentThread();
     private int freeCount;
     private volatile LongConsumer latencies;
 
@@ -84,6 +89,7 @@ public final class Pipeline<C> {
         this.handler = Objects.requireNonNull(handler, "handler");
         this.contexts = new Object[window];
         this.starts = new long[window];
+        this.turns = new short[window];
         this.free = new int[window];
         this.freeCount = window;
         for (int place = 0; place < window; place++) {
@@ -105,7 +111,7 @@ public final class Pipeline<C> {
             rma.write(local, peer, remote, token);
             posted = true;
         } finally {
-            if (!posted) { release(token); }
+            if (!posted) { giveBack(token); }
         }
     }
 
@@ -117,7 +123,7 @@ public final class Pipeline<C> {
             rma.read(local, peer, remote, token);
             posted = true;
         } finally {
-            if (!posted) { release(token); }
+            if (!posted) { giveBack(token); }
         }
     }
 
@@ -125,7 +131,8 @@ public final class Pipeline<C> {
      * As {@link #write}, of any operation that gives one completion:
      * {@code pipeline.submit(context, token -> messages.send(slice, peer, token))}. The JVM may allocate such a lambda each time.
      *
-     * @param post posts with the token that it is given, or throws
+     * @param post posts once with the token that it is given, or throws. What else completes with that token goes to
+     *         {@link PipelineHandler#onOther}
      */
     public void submit(C context, LongConsumer post) {
         Objects.requireNonNull(post, "post");
@@ -135,7 +142,7 @@ public final class Pipeline<C> {
             post.accept(token);
             posted = true;
         } finally {
-            if (!posted) { release(token); }
+            if (!posted) { giveBack(token); }
         }
     }
 
@@ -144,6 +151,7 @@ public final class Pipeline<C> {
 
     /** {@return the number of completions handed to the handler; 0 if there were none} Never waits. */
     public int poll() {
+        requireOwner();
         return queue.poll(completions, BATCH);
     }
 
@@ -153,6 +161,7 @@ public final class Pipeline<C> {
      * @throws FabricTimeoutException if something still is at the deadline
      */
     public void drain(Duration deadline) {
+        requireOwner();
         if (!Waiting.YIELD.tryUntil(() -> inFlight() == 0 || poll() < 0, deadline)) {
             throw new FabricTimeoutException("completing " + inFlight() + " operations of " + endpoint, deadline,
                     "Is the peer there, and does it poll?");
@@ -169,11 +178,22 @@ public final class Pipeline<C> {
 
     /** Takes a place, and waits for one; its token. */
     private long begin(C context) {
+        requireOwner();
         if (freeCount == 0) { awaitPlace(); }
         int place = free[--freeCount];
         contexts[place] = context;
         starts[place] = latencies == null ? 0 : System.nanoTime();
-        return MARK | place;
+        turns[place]++;
+        return token(place);
+    }
+
+    private long token(int place) { return (MARK | turns[place] & 0xffffL) << TURN_SHIFT | place; }
+
+    private void requireOwner() {
+        if (owner != Thread.currentThread()) {
+            throw new WrongThreadException("this pipeline was made by thread '" + owner.getName()
+                    + "', which alone may use it: let each thread make one, with a queue of its own");
+        }
     }
 
     private void awaitPlace() {
@@ -191,7 +211,7 @@ public final class Pipeline<C> {
 
     private boolean isMine(long token) {
         int place = (int) token;
-        return (token & MARKED) == MARK && place < contexts.length;
+        return place >= 0 && place < contexts.length && (turns[place] & 1) != 0 && token == token(place);
     }
 
     /** An operation has ended: frees its place; what belongs to it. */
@@ -203,11 +223,17 @@ public final class Pipeline<C> {
         return context;
     }
 
+    /** What was not posted; a post that polls before it throws may have seen it complete. */
+    private void giveBack(long token) {
+        if (isMine(token)) { release(token); }
+    }
+
     @SuppressWarnings("unchecked")
     private C release(long token) {
         int place = (int) token;
         Object context = contexts[place];
         contexts[place] = null;
+        turns[place]++;
         free[freeCount++] = place;
         return (C) context;
     }

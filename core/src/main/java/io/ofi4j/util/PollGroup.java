@@ -18,6 +18,7 @@ import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
@@ -37,8 +38,8 @@ import java.util.function.IntSupplier;
  * ({@link io.ofi4j.info.WaitObject#FD}); otherwise it polls with the pauses of {@link Waiting#BACKOFF}. Channels are looked at once a
  * millisecond while it blocks. Handlers run on the thread that polls, and may add and remove members.
  *
- * <p>One thread uses it, which the threading model of every queue must admit; any thread may call {@link #wake}. It owns nothing but
- * itself: queues and channels are closed by who opened them, and removed before.
+ * <p>One thread at a time uses it, which the threading model of every queue must admit; another gets {@link IllegalStateException}. Any
+ * thread may call {@link #wake}. It owns nothing but itself: queues and channels are closed by who opened them, and removed before.
  */
 public final class PollGroup implements AutoCloseable {
     private static final int SPINS = 1000;
@@ -53,9 +54,11 @@ public final class PollGroup implements AutoCloseable {
     /** Held where the waker is signalled or closed. */
     private final Object lock = new Object();
     private volatile boolean woken;
+    /** The thread that is inside a call, or null. */
+    private final AtomicReference<Thread> user = new AtomicReference<>();
     /** Null without channels. */
     private Selector selector;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param object what was added
@@ -144,6 +147,7 @@ public final class PollGroup implements AutoCloseable {
 
     private void requireNew(Object object) {
         requireOpen();
+        requireMine(user.get());
         Objects.requireNonNull(object);
         boolean isKnown = Arrays.stream(members).anyMatch(member -> member.object.equals(object))
                 || selector != null && object instanceof SelectableChannel channel && channel.keyFor(selector) != null;
@@ -154,6 +158,7 @@ public final class PollGroup implements AutoCloseable {
     public void remove(Object object) {
         Objects.requireNonNull(object);
         requireOpen();
+        requireMine(user.get());
         members = Arrays.stream(members).filter(member -> !member.object.equals(object)).toArray(Member[]::new);
         if (selector != null && object instanceof SelectableChannel channel) {
             SelectionKey key = channel.keyFor(selector);
@@ -163,7 +168,15 @@ public final class PollGroup implements AutoCloseable {
 
     /** {@return how many completions, events, ready channels and descriptors were handled; 0 if there were none} Never waits. */
     public int poll() {
-        requireOpen();
+        boolean entered = enter();
+        try {
+            return pollAll();
+        } finally {
+            leave(entered);
+        }
+    }
+
+    private int pollAll() {
         int handled = 0;
         Member[] now = members;
         for (Member member : now) {
@@ -191,8 +204,17 @@ public final class PollGroup implements AutoCloseable {
     public int await(Duration deadline) {
         long start = System.nanoTime();
         long limit = Deadlines.nanos(deadline);
+        boolean entered = enter();
+        try {
+            return await(start, limit);
+        } finally {
+            leave(entered);
+        }
+    }
+
+    private int await(long start, long limit) {
         for (int turn = 0;; turn = turn + 1 & Integer.MAX_VALUE) {
-            int handled = poll();
+            int handled = closed ? 0 : pollAll();
             long left = limit - (System.nanoTime() - start);
             if (handled > 0 || left <= 0 || closed || takeWake()) { return handled; }
             Interrupts.check("PollGroup.await");
@@ -233,6 +255,23 @@ public final class PollGroup implements AutoCloseable {
         return true;
     }
 
+    /** Enters this group; whether to leave it. A handler may call it again. */
+    private boolean enter() {
+        requireOpen();
+        Thread inside = user.compareAndExchange(null, Thread.currentThread());
+        requireMine(inside);
+        return inside == null;
+    }
+
+    private void leave(boolean entered) { if (entered) { user.set(null); } }
+
+    private static void requireMine(Thread inside) {
+        if (inside != null && inside != Thread.currentThread()) {
+            throw new IllegalStateException("thread '" + inside.getName()
+                    + "' uses this poll group, and one thread at a time may: wake() ends its wait");
+        }
+    }
+
     private void requireOpen() { if (closed) { throw new IllegalStateException("the poll group is closed"); } }
 
     /** Forgets all members; closes none of them. */
@@ -240,8 +279,10 @@ public final class PollGroup implements AutoCloseable {
     public void close() {
         synchronized (lock) {
             if (closed) { return; }
+            boolean entered = enter();
             closed = true;
             Descriptors.close(waker);
+            leave(entered);
         }
         members = new Member[0];
         try {

@@ -2,8 +2,10 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.Access;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
@@ -65,6 +67,15 @@ public class JvmSurvivalTest {
         Forked.Result result = run(ForgetsToClose.class);
 
         assertThat(result.output()).contains("file there: true");
+        assertThat(result.exit()).as(result.output()).isZero();
+    }
+
+    @Test
+    void theFirstEndpointMayBeOpenedWhileTheProcessExits() {
+        child = Forked.start(OpensInAHook.class, Forked.EVERY_COMPILER, "-Dio.ofi4j.leaks=print"); // which has a hook too
+        Forked.Result result = child.await();
+
+        assertThat(result.output()).contains("loaded in a hook, and wrote");
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
@@ -144,6 +155,23 @@ public class JvmSurvivalTest {
         public static void main(String[] arguments) {
             Pair pair = new Pair("shm");
             System.out.println("file there: " + Files.exists(file(pair.endpoint)));
+        }
+    }
+
+    /** Loads the library and writes for the first time in a shutdown hook. */
+    static final class OpensInAHook {
+        private OpensInAHook() {}
+
+        public static void main(String[] arguments) {
+            Runtime.getRuntime().addShutdownHook(new Thread(OpensInAHook::write));
+        }
+
+        private static void write() {
+            try (Pair pair = new Pair("shm"); MemoryRegion local = pair.domain.allocate(64, Access.values())) {
+                pair.rma().write(local, 0, 8, pair.far, local.remote(), 8, 1);
+                pair.awaitToken(1);
+                System.out.println("loaded in a hook, and wrote");
+            }
         }
     }
 

@@ -50,14 +50,14 @@ final class HostileCalls {
     private void runAll() throws Exception {
         Random random = run.random();
         int rounds = 0;
-        while (run.goesOn()) {
+        do {
             stage(random);
             long end = System.nanoTime() + 500_000_000;
             run.inThreads(THREADS, () -> {
                 Random own = run.random();
-                while (run.goesOn() && System.nanoTime() < end) {
+                do {
                     call(own);
-                }
+                } while (run.goesOn() && System.nanoTime() < end);
             });
             List<AutoCloseable> left = pool.closeAll(run);
             if (!left.isEmpty()) { run.fail(new AssertionError("cannot be closed: " + left)); }
@@ -65,8 +65,9 @@ final class HostileCalls {
                 run.fail(new AssertionError("memory was written that was not registered"));
             }
             rounds++;
-        }
+        } while (run.goesOn());
         System.out.println(rounds + " rounds");
+        if (run.count("calls") == 0) { run.fail(new AssertionError("no call was made")); }
     }
 
     private void stage(Random random) {

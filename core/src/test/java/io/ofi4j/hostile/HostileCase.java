@@ -17,6 +17,8 @@ enum HostileCase {
     MESSAGES(Over.TRANSFERS, HostileMessages::run),
     /** Threads wait on what another closes. */
     WAITS(Over.TRANSFERS, HostileWaits::run),
+    /** Everything is closed under operations of every family. */
+    CLOSES(Over.TRANSFERS, HostileCloses::run),
     /** Every thread is interrupted again and again. */
     INTERRUPTS(Over.TRANSFERS, HostileInterrupts::run),
     /** Threads change, read and await one counter at once. */

@@ -13,6 +13,11 @@ import java.util.Random;
 final class HostileHandlers {
     private static final int POSTS = 200;
 
+    /** As an assertion of a handler's would be. */
+    private static final class HandlerError extends Error {
+        private static final long serialVersionUID = 1;
+    }
+
     private final HostileRun run;
     private final Random random;
     private final Pair pair;
@@ -72,7 +77,13 @@ final class HostileHandlers {
     /** Whether anything came, or was thrown. */
     private boolean poll() {
         int[] found = new int[1];
-        boolean isWhole = run.attempt("poll", () -> found[0] = pair.queue.poll(handler, 1 + random.nextInt(64)));
+        boolean isWhole = run.attempt("poll", () -> {
+            try {
+                found[0] = pair.queue.poll(handler, 1 + random.nextInt(64));
+            } catch (HandlerError e) {
+                throw new IllegalStateException("a handler ended in an Error", e);
+            }
+        });
         run.attempt("poll", () -> pair.farQueue.poll((token, flags, length, data) -> {}, 8));
         return !isWhole || found[0] > 0;
     }
@@ -91,7 +102,10 @@ final class HostileHandlers {
 
     private void misbehave() {
         switch (random.nextInt(8)) {
-            case 0 -> throw new IllegalStateException("thrown by a handler");
+            case 0 -> {
+                if (random.nextBoolean()) { throw new IllegalStateException("thrown by a handler"); }
+                throw new HandlerError();
+            }
             case 1 -> post();
             case 2 -> poll();
             case 3 -> pair.queue.progress();

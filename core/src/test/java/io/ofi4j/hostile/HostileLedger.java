@@ -7,17 +7,28 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /** What a process holds: after a hostile program has closed everything it is as much as before. */
-record HostileLedger(long descriptors, long threads, long sharedFiles, long mappings) {
+record HostileLedger(long descriptors, long threads, long sharedFiles, long mappings, long residentMebibytes) {
     /** Descriptors that stay with a provider, or come and go with the JVM. */
     private static final long DESCRIPTORS = 100;
     /** Mappings of memory, likewise: the JVM's own grow while it compiles. */
     private static final long MAPPINGS = 1500;
+    /** Memory that is in use, likewise: the heap and what the JVM compiles. */
+    private static final long MEBIBYTES = 450;
 
     static HostileLedger now() {
         long threads = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("ofi4j")).count();
         return new HostileLedger(count(Path.of("/proc/self/fd"), ""), threads,
-                count(Path.of("/dev/shm"), Long.toString(ProcessHandle.current().pid())), countMappings());
+                count(Path.of("/dev/shm"), Long.toString(ProcessHandle.current().pid())), countMappings(), resident());
+    }
+
+    private static long resident() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("VmRSS:")).map(line -> line.replaceAll("\\D", ""))
+                    .mapToLong(Long::parseLong).findFirst().orElseThrow() / 1024;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static long count(Path folder, String part) {
@@ -41,7 +52,7 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
         System.out.println("held before " + before + ", afterwards " + this);
         boolean hasMoreFiles = descriptors > before.descriptors + DESCRIPTORS && !run.provider.contains("sockets");
         boolean isMore = hasMoreFiles || threads > 0 || sharedFiles > before.sharedFiles
-                || mappings > before.mappings + MAPPINGS;
+                || mappings > before.mappings + MAPPINGS || residentMebibytes > before.residentMebibytes + MEBIBYTES;
         if (isMore) { run.fail(new AssertionError("left over: " + this + ", before: " + before)); }
     }
 }

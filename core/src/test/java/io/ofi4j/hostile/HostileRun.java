@@ -21,7 +21,9 @@ final class HostileRun {
     final String provider;
 
     private final long seed;
-    private final long end;
+    private final long nanos;
+    /** Begins with the first question whether to go on: what a program opens before takes none of its time. */
+    private final AtomicLong begin = new AtomicLong();
     private final AtomicLong streams = new AtomicLong();
     private final Map<String, AtomicLong> tried = new ConcurrentSkipListMap<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -29,7 +31,7 @@ final class HostileRun {
     HostileRun(String provider, long seed, long seconds) {
         this.provider = provider;
         this.seed = seed;
-        this.end = System.nanoTime() + seconds * 1_000_000_000;
+        this.nanos = seconds * 1_000_000_000;
     }
 
     /** A step that may be refused. */
@@ -39,7 +41,12 @@ final class HostileRun {
 
     /** {@return whether there is time left and nothing has failed} */
     boolean goesOn() {
-        return failure.get() == null && System.nanoTime() - end < 0;
+        return failure.get() == null && left() > 0;
+    }
+
+    private long left() {
+        begin.compareAndSet(0, System.nanoTime());
+        return nanos - (System.nanoTime() - begin.get());
     }
 
     /** {@return random values of their own for each caller: the n-th caller always gets the same} */
@@ -100,8 +107,7 @@ final class HostileRun {
     }
 
     void join(List<Thread> threads) throws InterruptedException {
-        long left = Math.max(end - System.nanoTime(), 0) / 1_000_000 + JOIN_MILLIS;
-        long deadline = System.nanoTime() + left * 1_000_000;
+        long deadline = System.nanoTime() + Math.max(left(), 0) + JOIN_MILLIS * 1_000_000;
         for (Thread thread : threads) {
             thread.join(Math.max((deadline - System.nanoTime()) / 1_000_000, 1));
             if (thread.isAlive()) {

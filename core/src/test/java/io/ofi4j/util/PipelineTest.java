@@ -2,10 +2,12 @@ package io.ofi4j.util;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
+import io.ofi4j.FabricException;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
@@ -129,6 +131,74 @@ class PipelineTest {
                 pair.farQueue.poll((t, f, l, d) -> {}, 16);
             }
             assertThat(notes.others).containsExactly(5L);
+        }
+    }
+
+    @Test
+    void anOperationThatCompletesTwiceFreesOnePlace() {
+        Notes notes = new Notes();
+        try (Pair pair = new Pair(MESSAGES); MemoryRegion near = pair.domain.allocate(SIZE, Access.RECEIVE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 4, notes);
+            pipeline.submit("twice", token -> {
+                pair.endpoint.messages().receive(near.slice(0, 8), token);
+                pair.endpoint.messages().receive(near.slice(8, 8), token);
+            });
+            pipeline.submit("once", token -> pair.endpoint.messages().receive(near.slice(16, 8), token));
+            pair.endpoint.close();
+
+            int thrown = 0;
+            for (int i = 0; i < 4; i++) { // an error each
+                try {
+                    pipeline.poll();
+                } catch (FabricException e) { // of no operation of the pipeline
+                    thrown++;
+                }
+            }
+            assertThat(thrown).isOne();
+            assertThat(notes.failed).containsExactlyInAnyOrder("twice 125", "once 125");
+            assertThat(pipeline.inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void aPostThatThrowsAfterItHasPostedFreesOnePlace() {
+        Notes notes = new Notes();
+        try (Pair pair = new Pair("shm");
+                MemoryRegion near = pair.domain.allocate(SIZE, Access.WRITE, Access.REMOTE_WRITE)) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 2, notes);
+            assertThatIllegalStateException().isThrownBy(() -> pipeline.submit("posted", token -> {
+                pair.rma().write(near.slice(0, 8), pair.far, near.remote(), token);
+                throw new IllegalStateException("too late");
+            }));
+            long start = System.nanoTime();
+            while (notes.others.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
+                pipeline.poll();
+                pair.farQueue.poll((t, f, l, d) -> {}, 16);
+            }
+            assertThat(notes.others).hasSize(1);
+            assertThat(notes.done).isEmpty();
+            assertThat(pipeline.inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void anotherThreadIsRefused() throws InterruptedException {
+        try (Pair pair = new Pair("shm")) {
+            Pipeline<String> pipeline = new Pipeline<>(pair.endpoint, pair.queue, 2, new Notes());
+            List<Throwable> thrown = new ArrayList<>();
+            Thread other = Thread.ofPlatform().start(() -> {
+                for (Runnable call : List.<Runnable>of(pipeline::poll, () -> pipeline.submit("one", token -> {}),
+                        () -> pipeline.drain(Duration.ZERO))) {
+                    try {
+                        call.run();
+                    } catch (WrongThreadException e) {
+                        thrown.add(e);
+                    }
+                }
+            });
+            assertThat(other.join(Pair.DEADLINE)).isTrue();
+            assertThat(thrown).hasSize(3)
+                    .allSatisfy(each -> assertThat(each).hasMessageContaining("was made by thread"));
         }
     }
 

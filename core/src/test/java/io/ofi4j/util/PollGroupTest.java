@@ -161,6 +161,25 @@ class PollGroupTest {
     }
 
     @Test
+    void aSecondThreadIsRefusedWhileOneIsInside() {
+        int event = Descriptors.event();
+        Descriptors.signal(event);
+        List<Throwable> thrown = new ArrayList<>();
+        try (PollGroup group = new PollGroup()) {
+            group.add(event, () -> {
+                for (Runnable call : List.<Runnable>of(group::poll, () -> group.remove(event), group::close)) {
+                    thrown.add(CompletableFuture.runAsync(call).handle((nothing, why) -> why).join().getCause());
+                }
+            });
+
+            assertThat(group.poll()).isOne();
+            assertThat(thrown).hasSize(3).allSatisfy(each -> assertThat(each).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("one thread at a time"));
+        }
+        Descriptors.close(event);
+    }
+
+    @Test
     void aClosedGroupIsNamed() {
         PollGroup group = new PollGroup();
         group.close();

@@ -12,6 +12,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.ProviderMismatchException;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
@@ -30,7 +31,7 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
 
     public static FileMapping of(Path file, MapMode mode, long offset, long length) throws IOException {
         requireRange(offset, length);
-        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) { // to open a pipe may block
+        if (!isRegular(file)) { // to open a pipe may block
             throw new FileSystemException(file.toString(), null, "not a regular file: only such a file can be mapped");
         }
         try (FileChannel channel = mode == MapMode.READ_ONLY
@@ -44,6 +45,15 @@ public record FileMapping(MemorySegment memory, Arena arena, MemoryKind kind) {
             channel.truncate(before); // the mapping may have extended it
             throw new FileSystemException(file.toString(), null, "no room for " + length + " bytes at offset " + offset
                     + ": free some, or map a FileChannel, for which no room is reserved");
+        }
+    }
+
+    private static boolean isRegular(Path file) throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class).isRegularFile();
+        } catch (ProviderMismatchException e) {
+            throw new IllegalArgumentException("the path is a " + file.getClass().getName()
+                    + ", which is none of the default file system: use Path.of", e);
         }
     }
 

@@ -37,31 +37,33 @@ public final class ThreadGuard implements AutoCloseable {
     private final Thread unlocked;
     private final boolean exclusive;
     private final String model;
+    private final long limitNanos;
     /** The thread that is inside, as {@link GuardHolder} numbers it; 0 if none is. */
     private long holder;
     /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
-    private ThreadGuard(Thread owner, boolean exclusive, String model) {
+    private ThreadGuard(Thread owner, boolean exclusive, String model, long limitNanos) {
         this.owner = owner;
         this.unlocked = exclusive ? null : owner;
         this.exclusive = exclusive;
         this.model = model;
+        this.limitNanos = limitNanos;
     }
 
     /** Any thread, one at a time. */
-    public static ThreadGuard exclusive() {
-        return new ThreadGuard(null, true, "SAFE");
-    }
+    public static ThreadGuard exclusive() { return exclusive(LIMIT_NANOS); }
+
+    static ThreadGuard exclusive(long limitNanos) { return new ThreadGuard(null, true, "SAFE", limitNanos); }
 
     /** The current thread only; nothing is locked. */
     public static ThreadGuard owned(String model) {
-        return new ThreadGuard(Thread.currentThread(), false, model);
+        return new ThreadGuard(Thread.currentThread(), false, model, LIMIT_NANOS);
     }
 
     /** The current thread only, and {@link #enterAsAnyone} for other threads. */
     public static ThreadGuard ownedExclusive(String model) {
-        return new ThreadGuard(Thread.currentThread(), true, model);
+        return new ThreadGuard(Thread.currentThread(), true, model, LIMIT_NANOS);
     }
 
     public ThreadGuard enter() {
@@ -165,7 +167,7 @@ public final class ThreadGuard implements AutoCloseable {
                 && HOLDER.compareAndSet(this, inside, 0L)) { // unless it has exited while its stack was looked at
             throw broken(inside);
         }
-        if (waited > LIMIT_NANOS) {
+        if (waited > limitNanos) {
             throw new FabricException(
                     "a call of ".concat(GuardHolder.name(inside)).concat(
                             " on the same object has not returned for 30 s. Does a call into the provider hang?"),

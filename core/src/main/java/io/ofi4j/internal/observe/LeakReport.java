@@ -29,7 +29,11 @@ public final class LeakReport {
         static final Map<Object, Opened> OF_OBJECTS = Collections.synchronizedMap(new WeakHashMap<>());
 
         static {
-            Runtime.getRuntime().addShutdownHook(new Thread(Notes::reportAll, "ofi4j-leaks"));
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(Notes::reportAll, "ofi4j-leaks"));
+            } catch (IllegalStateException e) {
+                // The process ends already: nothing is reported of what is open then.
+            }
         }
 
         static void reportAll() { List.copyOf(OPEN).forEach(one -> report(one, "is open as the process ends")); }

@@ -3,9 +3,13 @@ package io.ofi4j.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ofi4j.FabricException;
+import io.ofi4j.internal.os.Errno;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -77,6 +81,31 @@ class ThreadGuardTest {
         assertThatThrownBy(guard::enter).isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("a thread that has ended");
         guard.enter().exit();
+    }
+
+    @Test
+    void whoWaitsForACallThatDoesNotReturnGivesUp() throws InterruptedException {
+        ThreadGuard occupied = ThreadGuard.exclusive(Duration.ofSeconds(1).toNanos());
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        Thread holder = Thread.ofPlatform().name("holder").start(() -> holdUntil(over, entered, occupied));
+        assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+
+        assertThatThrownBy(occupied::enter).isInstanceOf(FabricException.class)
+                .hasMessageContaining("a call of thread 'holder' on the same object has not returned")
+                .extracting(thrown -> ((FabricException) thrown).errno()).isEqualTo(Errno.ETIMEDOUT);
+        over.countDown();
+        assertThat(holder.join(DEADLINE)).isTrue();
+        occupied.enter().exit();
+    }
+
+    private static void holdUntil(CountDownLatch over, CountDownLatch entered, ThreadGuard guard) {
+        try (ThreadGuard inside = guard.enter()) {
+            entered.countDown();
+            assertThat(over.await(20, TimeUnit.SECONDS)).as("still inside %s", inside).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

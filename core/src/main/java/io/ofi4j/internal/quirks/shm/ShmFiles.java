@@ -2,6 +2,7 @@ package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeFile;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Status;
@@ -40,6 +41,19 @@ final class ShmFiles extends Quirk {
 
     @Override
     protected void closed(EndpointView endpoint) { place(endpoint.address()).ifPresent(open::remove); }
+
+    /** Why the file of an endpoint that is to be enabled cannot be made: its name, or no descriptor is left; 0 if it can. */
+    static int whyNot(EndpointAddress address) {
+        String text = new String(address.toBytes(), StandardCharsets.UTF_8);
+        int start = text.indexOf("://") < 0 ? 0 : text.indexOf("://") + 3;
+        int end = text.indexOf('\0', start);
+        String name = text.substring(start, end < 0 ? text.length() : end);
+        String own = name.startsWith("/") ? name.substring(1) : name;
+        if (own.isEmpty() || own.indexOf('/') >= 0 || own.equals(".") || own.equals("..")) { return Errno.EINVAL; }
+        try (NativeFile spare = NativeFile.openFolder(FOLDER)) {
+            return spare.error();
+        }
+    }
 
     /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */
     static Optional<Path> place(EndpointAddress address) {

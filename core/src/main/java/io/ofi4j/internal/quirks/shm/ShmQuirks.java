@@ -5,6 +5,8 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;
 import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /** The quirks of {@code shm}. */
 public final class ShmQuirks {
@@ -14,6 +16,17 @@ public final class ShmQuirks {
         protected void beforeInsert(EndpointAddress address) { ShmFiles.require(address); }
     };
 
+    private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
+            Tested.NEWEST, "An endpoint whose file could not be made is enabled all the same, which ends the process.",
+            "DescriptorFaultTest") {
+        @Override
+        protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
+                IntSupplier enable) {
+            int error = ShmFiles.whyNot(address.get());
+            return error == 0 ? enable.getAsInt() : -error;
+        }
+    };
+
     /** All of them. An insertion goes through them from the last one to the first. */
     public static final List<Quirk> ALL = all();
 
@@ -21,7 +34,7 @@ public final class ShmQuirks {
 
     private static List<Quirk> all() {
         ShmNeighbours neighbours = new ShmNeighbours();
-        return List.of(new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(), neighbours,
+        return List.of(UNOPENED_FILES, new ShmRoom(), ABSENT_PEERS, ShmNames.OWN_PEERS, new ShmNames(), neighbours,
                 new ShmPlaces(neighbours), ShmPlaces.LAST_PLACE, new ShmFiles(),
                 new Quirk("shm-removed-peers", provider -> provider.is("shm"), Tested.ALL,
                         "What a removed peer has sent, and this process has not worked off, leads into nowhere; on 1.x the"

@@ -8,6 +8,7 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
 import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
@@ -19,6 +20,7 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.nio.charset.StandardCharsets;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 
@@ -79,6 +81,38 @@ class ShmNamesTest {
             queue.poll((token, flags, length, data) -> completed[0]++, 1);
             return completed[0] == 1;
         }, Pair.DEADLINE);
+    }
+
+    @Test
+    void aNameThatNoFileCanHaveIsRefused() {
+        Forked.Result result = Forked.run(OpensUnderBadNames.class, Forked.EVERY_COMPILER);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("4 refused, and then one was opened");
+    }
+
+    /** In a JVM of its own: the provider of libfabric 2.6 ends it. */
+    private static final class OpensUnderBadNames {
+        private OpensUnderBadNames() {}
+
+        public static void main(String[] arguments) {
+            int refused = 0;
+            try (Pair pair = new Pair("shm")) {
+                for (String name : new String[]{"a/b", "..", "/", "/a/b"}) {
+                    EndpointAddress address = EndpointAddress
+                            .of(("fi_shm://" + name + "\0").getBytes(StandardCharsets.UTF_8), 0);
+                    try (Endpoint endpoint = pair.domain.openEndpoint()) {
+                        endpoint.address(address).bind(pair.queue).bind(pair.vector).enable();
+                        System.out.println(name + " was not refused");
+                    } catch (FabricException | IllegalArgumentException e) {
+                        refused++;
+                    }
+                }
+                pair.domain.openEndpoint().address(EndpointAddress.ofName("ofi4j-" + ProcessHandle.current().pid()))
+                        .bind(pair.queue).bind(pair.vector).enable().close();
+            }
+            System.out.println(refused + " refused, and then one was opened");
+        }
     }
 
     /** The process of a named endpoint is killed: its successor gets the name, as in a C program. */

@@ -1,0 +1,20 @@
+package io.ofi4j.hostile;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.support.TestProviders;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** The families of operations that a provider has. */
+final class HostileFamilies {
+    private HostileFamilies() {}
+
+    /** {@return one of them; RMA is always one} */
+    static Capability one(Random random, String provider) {
+        List<Capability> families = new ArrayList<>(List.of(Capability.RMA, Capability.MSG));
+        if (TestProviders.atomics().anyMatch(provider::equals)) { families.add(Capability.ATOMIC); }
+        if (TestProviders.rma().anyMatch(provider::equals)) { families.add(Capability.TAGGED); }
+        return families.get(random.nextInt(families.size()));
+    }
+}
