@@ -150,8 +150,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens an endpoint; fi_endpoint(3). Bind a completion queue and an address vector, or an event queue if it is connected
-     * (MSG), then enable it.
+     * Opens an endpoint; fi_endpoint(3). Bind a queue, and a vector or, if it is connected (MSG), an event queue; then enable it.
      *
      * @param endpointInfo an info of the same domain, threading model and data progress
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
@@ -174,6 +173,29 @@ public final class Domain implements AutoCloseable {
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
         return adopt(Endpoints.open(this, request));
+    }
+
+    /**
+     * {@return a context that receives for the endpoints that it is bound to: an endpoint that only receives, and has no address;
+     * fi_srx_context, fi_endpoint(3)} Bind a completion queue and enable it, before {@link Endpoint#bind(Endpoint)}.
+     *
+     * @throws UnsupportedOperationException if the provider has none: {@code sockets} has, and {@code tcp} and {@code net} for MSG
+     */
+    public synchronized Endpoint openSharedReceiveContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedReceive(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of a context that transmits, as {@code sockets} alone has; fi_stx_context. */
+    public synchronized SharedTransmitContext openSharedTransmitContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedTransmit(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections. */
+    public synchronized ScalableEndpoint openScalableEndpoint() {
+        requireOpen();
+        return adopt(Endpoints.openScalable(this));
     }
 
     /**
@@ -290,7 +312,7 @@ public final class Domain implements AutoCloseable {
         return adopt(MappedKey.of(this, key));
     }
 
-    private <T> T adopt(T child) {
+    <T> T adopt(T child) {
         children.add(child);
         return child;
     }
