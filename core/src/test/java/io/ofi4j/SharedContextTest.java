@@ -144,7 +144,7 @@ class SharedContextTest {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() {
             for (Endpoint endpoint : clients) {
                 endpoint.close();
             }
@@ -169,7 +169,7 @@ class SharedContextTest {
 
     @ParameterizedTest
     @MethodSource(RECEIVING)
-    void messagesToSeveralEndpointsArriveInOneContext(String provider) throws Exception {
+    void messagesToSeveralEndpointsArriveInOneContext(String provider) {
         try (World world = new World(provider).serving(SERVED)) {
             int rounds = 20;
             for (int round = 0; round < rounds; round++) {
@@ -196,7 +196,7 @@ class SharedContextTest {
 
     @ParameterizedTest
     @MethodSource(RECEIVING)
-    void everyReceiveThatIsPostedComesBackWhenTheContextCloses(String provider) throws Exception {
+    void everyReceiveThatIsPostedComesBackWhenTheContextCloses(String provider) {
         try (World world = new World(provider).serving(2)) {
             for (int i = 0; i < 10; i++) {
                 world.context.messages().receive(world.inbox, (long) i * LENGTH, LENGTH, i);
@@ -220,7 +220,7 @@ class SharedContextTest {
 
     @ParameterizedTest
     @MethodSource(RECEIVING)
-    void aReceiveIsCanceledOrThatIsRefusedByName(String provider) throws Exception {
+    void aReceiveIsCanceledOrThatIsRefusedByName(String provider) {
         try (World world = new World(provider).serving(1)) {
             world.context.messages().receive(world.inbox, 0, LENGTH, 7);
             if (provider.contains("sockets")) {
@@ -240,7 +240,7 @@ class SharedContextTest {
 
     @ParameterizedTest
     @MethodSource(RECEIVING)
-    void theContextReceivesAndItsEndpointsSend(String provider) throws Exception {
+    void theContextReceivesAndItsEndpointsSend(String provider) {
         try (World world = new World(provider).serving(1)) {
             Endpoint server = world.servers.getFirst();
             assertThatIllegalStateException().isThrownBy(() -> server.messages().receive(world.inbox, 0, LENGTH, 1))
@@ -273,7 +273,7 @@ class SharedContextTest {
 
     @ParameterizedTest
     @MethodSource(RECEIVING)
-    void whatDoesNotFitTogetherIsRefused(String provider) throws Exception {
+    void whatDoesNotFitTogetherIsRefused(String provider) {
         try (World world = new World(provider);
                 CompletionQueue other = world.domain.openCompletionQueue();
                 Endpoint second = world.domain.openSharedReceiveContext().bind(world.queue);
