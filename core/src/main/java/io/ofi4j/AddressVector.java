@@ -106,7 +106,7 @@ public final class AddressVector implements AutoCloseable {
 
     OpenChildren endpoints() { return endpoints; }
 
-    synchronized void bind(Endpoint endpoint) {
+    synchronized void bind(Object endpoint) {
         requireOpen();
         if (places != null && endpoints.isEmpty()) { places.restart(entries.size()); }
         endpoints.add(endpoint);
@@ -251,6 +251,26 @@ public final class AddressVector implements AutoCloseable {
         return EndpointAddress.of(found.address(), domain.info().addressFormat());
     }
 
+    /**
+     * {@return a peer's receive context, to send to; fi_rx_addr} It goes with the peer when that is removed. The peer itself is its
+     * context 0.
+     *
+     * @param peer a peer of this vector whose endpoint is a {@link ScalableEndpoint}
+     * @param index the number of the context, less than two to the power of {@link AddressVectorAttributes#receiveContextBits}
+     * @throws IllegalArgumentException if the peer is of another vector, or was removed
+     * @throws IndexOutOfBoundsException if the number does not fit into those bits
+     */
+    public synchronized Peer receiveContext(Peer peer, int index) {
+        requireOpen();
+        requireHere(peer);
+        int bits = attributes.receiveContextBits();
+        if (index < 0 || index >= 1 << bits) {
+            throw new IndexOutOfBoundsException("receive context " + index + " does not fit into " + bits
+                    + " bits: open the vector with more AddressVectorAttributes.receiveContextBits");
+        }
+        return peer.context(bits == 0 ? 0 : (long) index << Long.SIZE - bits);
+    }
+
     private void requireHere(Peer peer) {
         if (peer.vector != this || peer.removed) {
             throw new IllegalArgumentException(peer + " is not in this address vector");
@@ -277,6 +297,9 @@ public final class AddressVector implements AutoCloseable {
     public synchronized void remove(Peer peer) {
         requireOpen();
         requireHere(peer);
+        if (peer.isContext) {
+            throw new IllegalArgumentException(peer + " is a receive context: remove the peer that it is one of");
+        }
         peer.refuse();
         if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
             domain.queues.awaitPosts();

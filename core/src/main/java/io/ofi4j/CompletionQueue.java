@@ -19,8 +19,8 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.EndpointOps;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.QueueView;
@@ -271,9 +271,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Completes a save well; whether there was room. */
-    boolean saved(long token, int level) {
-        return asAnyone(() -> keep(token, SAVED, level));
-    }
+    boolean saved(long token, int level) { return asAnyone(() -> keep(token, SAVED, level)); }
 
     /** Reports a save that failed. */
     void failed(CompletionError error) {
@@ -292,9 +290,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Whether anything of that is still in flight. */
-    boolean hasEarlier(Endpoint endpoint) {
-        return asAnyone(() -> contexts.earlierInFlight(endpoint.number));
-    }
+    boolean hasEarlier(Endpoint endpoint) { return asAnyone(() -> contexts.earlierInFlight(endpoint.number)); }
 
     int fenceError(long token) { return asAnyone(() -> completions.fenceError(token)); }
 

@@ -31,6 +31,7 @@ public final class ConnectionRequest implements AutoCloseable {
         this.passiveEndpoint = passiveEndpoint;
         this.handle = handle;
         FoundInfo listening = FoundInfo.of(passiveEndpoint.info());
+        handle.shareAs(listening.handle());
         this.info = listening.with(handle.withoutRequest(listening.handle()));
         this.data = data;
     }

@@ -15,8 +15,8 @@ import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
@@ -77,9 +77,7 @@ public final class Domain implements AutoCloseable {
     public FabricInfo info() { return info; }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
-    public CompletionQueue openCompletionQueue() {
-        return openCompletionQueue(CompletionQueueAttributes.defaults());
-    }
+    public CompletionQueue openCompletionQueue() { return openCompletionQueue(CompletionQueueAttributes.defaults()); }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight. */
     public CompletionQueue openCompletionQueue(int size) {
@@ -99,9 +97,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /** As {@link #openCounter(CounterAttributes)}, without a wait object. */
-    public Counter openCounter() {
-        return openCounter(CounterAttributes.defaults());
-    }
+    public Counter openCounter() { return openCounter(CounterAttributes.defaults()); }
 
     /**
      * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
@@ -115,9 +111,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
-    boolean hasQueuesOfTheirOwn() {
-        return quirks.has(Fact.QUEUES_ARE_DOMAINS);
-    }
+    boolean hasQueuesOfTheirOwn() { return quirks.has(Fact.QUEUES_ARE_DOMAINS); }
 
     /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
@@ -128,9 +122,7 @@ public final class Domain implements AutoCloseable {
     boolean isClosed() { return closed; }
 
     /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
-    public AddressVector openAddressVector() {
-        return openAddressVector(AddressVectorAttributes.defaults());
-    }
+    public AddressVector openAddressVector() { return openAddressVector(AddressVectorAttributes.defaults()); }
 
     /**
      * Opens an address vector; fi_av_open, fi_av(3).
@@ -146,13 +138,10 @@ public final class Domain implements AutoCloseable {
     }
 
     /** As {@link #openEndpoint(FabricInfo)}, with the info that this domain was opened with. */
-    public Endpoint openEndpoint() {
-        return openEndpoint(info);
-    }
+    public Endpoint openEndpoint() { return openEndpoint(info); }
 
     /**
-     * Opens an endpoint; fi_endpoint(3). Bind a completion queue and an address vector, or an event queue if it is connected
-     * (MSG), then enable it.
+     * Opens an endpoint; fi_endpoint(3). Bind a queue, and a vector or, if it is connected (MSG), an event queue; then enable it.
      *
      * @param endpointInfo an info of the same domain, threading model and data progress
      * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
@@ -175,6 +164,29 @@ public final class Domain implements AutoCloseable {
     public synchronized Endpoint openEndpoint(ConnectionRequest request) {
         requireOpen();
         return adopt(Endpoints.open(this, request));
+    }
+
+    /**
+     * {@return a context that receives for the endpoints that it is bound to: an endpoint that only receives, and has no address;
+     * fi_srx_context, fi_endpoint(3)} Bind a completion queue and enable it, before {@link Endpoint#bind(Endpoint)}.
+     *
+     * @throws UnsupportedOperationException if the provider has none: {@code sockets} has, and {@code tcp} and {@code net} for MSG
+     */
+    public synchronized Endpoint openSharedReceiveContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedReceive(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of a context that transmits, as {@code sockets} alone has; fi_stx_context. */
+    public synchronized SharedTransmitContext openSharedTransmitContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedTransmit(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections. */
+    public synchronized ScalableEndpoint openScalableEndpoint() {
+        requireOpen();
+        return adopt(Endpoints.openScalable(this));
     }
 
     /**
@@ -297,26 +309,20 @@ public final class Domain implements AutoCloseable {
      * @throws UnsupportedOperationException if this domain was opened without {@link Capability#MSG}, or its endpoints are connected
      */
     public SaveService openSaveService() {
-        synchronized (this) {
-            requireOpen();
-        }
+        requireOpen();
         return adopt(new SaveService(this));
     }
 
     /** The open region that peers name by this key, or null. */
-    MemoryRegion regionWith(long key) {
-        return children.find(MemoryRegion.class, region -> region.isFor(key));
-    }
+    MemoryRegion regionWith(long key) { return children.find(MemoryRegion.class, region -> region.isFor(key)); }
 
-    private <T> T adopt(T child) {
+    <T> T adopt(T child) {
         children.add(child);
         return child;
     }
 
     /** As {@link #startProgress(Duration)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
-    public ProgressThread startProgress() {
-        return startProgress(ProgressThread.DEFAULT_PAUSE);
-    }
+    public ProgressThread startProgress() { return startProgress(ProgressThread.DEFAULT_PAUSE); }
 
     /**
      * As {@link #startProgress(Waiting)}, with the same pause after each round.
@@ -362,9 +368,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /** {@return what is registered now} Any thread may call it, also after close. */
-    public synchronized DomainStatistics statistics() {
-        return regions.statistics();
-    }
+    public synchronized DomainStatistics statistics() { return regions.statistics(); }
 
     synchronized void finishIdleRegions() { regions.finishIdle(null); }
 

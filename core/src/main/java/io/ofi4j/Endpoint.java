@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
@@ -24,7 +25,8 @@ import java.util.function.Function;
 /**
  * One end of communication; fi_endpoint(3). Opened by {@link Domain#openEndpoint()}; works after {@link #bind(AddressVector)},
  * {@link #bind(CompletionQueue, Direction...)} and {@link #enable}. An endpoint of type {@link EndpointType#MSG} needs
- * {@link #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established.
+ * {@link #bind(EventQueue)} instead of the address vector, and works once its {@link #connection} is established. A context is an
+ * endpoint of one direction, without vector and address: what it lacks throws {@link UnsupportedOperationException}.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
  * Except for accessors, every method throws {@link IllegalStateException} once the endpoint is closed, and
@@ -55,22 +57,23 @@ public final class Endpoint implements AutoCloseable {
     Object realm;
     boolean closed;
     /** Whether it takes receives; written inside the guards of both queues. */
-    boolean receives = true;
+    boolean receives;
     private volatile boolean closeBegun;
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
 
-    /** @param request the request that it accepts, or null */
-    Endpoint(Domain domain, Handle handle, FabricInfo info, ConnectionRequest request) {
+    Endpoint(Domain domain, Handle handle, FabricInfo info, Function<Endpoint, EndpointBindings> bindings) {
         this.domain = domain;
         this.handle = handle;
         this.info = info;
         this.number = domain.nextNumber();
         this.quirks = FoundInfo.of(info).chosenQuirks();
         this.original = null;
-        this.bindings = new EndpointBindings(this, request);
-        this.atProvider = new NativeEndpoint(this, bindings);
+        this.bindings = bindings.apply(this);
+        this.atProvider = new NativeEndpoint(this, this.bindings);
+        this.realm = this.bindings.role.sends() ? this.bindings.vector() : this;
+        this.receives = this.bindings.role.receives();
     }
 
     /** An alias, which shares everything but the handle; its operations in flight belong to the original. */
@@ -85,6 +88,7 @@ public final class Endpoint implements AutoCloseable {
         this.atProvider = original.atProvider;
         this.postTimeout = original.postTimeout;
         this.realm = original.realm;
+        this.receives = original.receives;
     }
 
     /** {@return the info it was opened with} */
@@ -109,6 +113,23 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Endpoint bind(EventQueue events) {
         bindings.bind(events);
         realm = bindings.vector();
+        return this;
+    }
+
+    /**
+     * Has this endpoint receive through a context that it shares: its receives are posted there; fi_ep_bind. It closes first.
+     *
+     * @param context enabled, and opened by {@link Domain#openSharedReceiveContext}; its queue is bound to this endpoint, too
+     * @throws IllegalStateException also if this endpoint's info has no {@link AttributeHints#sharedReceiveContext}
+     */
+    public synchronized Endpoint bind(Endpoint context) {
+        bindings.bind(context);
+        return this;
+    }
+
+    /** As {@link #bind(Endpoint)}, to transmit through a shared context; its operations are posted to this endpoint nevertheless. */
+    public synchronized Endpoint bind(SharedTransmitContext context) {
+        bindings.bind(context);
         return this;
     }
 
@@ -145,9 +166,7 @@ public final class Endpoint implements AutoCloseable {
     public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
 
     /** Begins anew to record how long operations take, or ends that; as {@link #statistics}, but not after close. */
-    public void recordLatencies(boolean on) {
-        bindings.requireTransmitQueue().recordLatencies(this, on);
-    }
+    public void recordLatencies(boolean on) { bindings.requireTransmitQueue().recordLatencies(this, on); }
 
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.
@@ -231,11 +250,7 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
      */
-    public synchronized Rma rma() {
-        requireEnabled();
-        if (bindings.isOfConnection()) { connection().requireConnected(); }
-        return families.rma();
-    }
+    public synchronized Rma rma() { return families.rma(); }
 
     /**
      * {@return the messages of this endpoint; fi_msg(3)} An endpoint of type MSG that is not connected takes receives already.
@@ -244,16 +259,10 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the domain or the endpoint was opened without {@link Capability#MSG}, or the provider
      *         has no messages
      */
-    public synchronized Messages messages() {
-        requireEnabled();
-        return families.messages();
-    }
+    public synchronized Messages messages() { return families.messages(); }
 
     /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; fi_tagged(3). */
-    public synchronized Tagged tagged() {
-        requireEnabled();
-        return families.tagged();
-    }
+    public synchronized Tagged tagged() { return families.tagged(); }
 
     /**
      * {@return the atomic operations of this endpoint; fi_atomic(3)}
@@ -261,21 +270,13 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if the hints lacked {@link Capability#ATOMIC}, or the provider's are of no use
      */
-    public synchronized Atomics atomics() {
-        requireEnabled();
-        if (bindings.isOfConnection()) { connection().requireConnected(); }
-        return families.atomics();
-    }
+    public synchronized Atomics atomics() { return families.atomics(); }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
-    public EndpointOptions options() {
-        return new EndpointOptions(this);
-    }
+    public EndpointOptions options() { return new EndpointOptions(this); }
 
     /** {@return the settings of this endpoint that work once it is enabled; fi_control} */
-    public EndpointControl control() {
-        return new EndpointControl(this);
-    }
+    public EndpointControl control() { return new EndpointControl(this); }
 
     /**
      * Makes an alias: the same endpoint with other default flags; fi_ep_alias. Its operations use the same queues, and stay in
@@ -314,9 +315,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /** {@return the longest time that waiting operations wait for room} */
-    public synchronized Duration postTimeout() {
-        return postTimeout;
-    }
+    public synchronized Duration postTimeout() { return postTimeout; }
 
     boolean isEnabled() { return atProvider.isEnabled(); }
 
@@ -334,8 +333,7 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
-     * once, and regions that wait for them are deregistered. Throws {@link IllegalStateException} naming its aliases that are
-     * open.
+     * once, and regions that wait for them are deregistered. Throws {@link IllegalStateException} naming open aliases and sharers.
      *
      * <p>Closing first waits for operations in flight, two seconds at most: on {@code sockets} for all, which would otherwise
      * occupy the domain's 128 slots for ever; on {@code tcp} and {@code net} of libfabric 1.x, and {@code ofi_rxm} above them,
@@ -345,7 +343,7 @@ public final class Endpoint implements AutoCloseable {
     public void close() {
         synchronized (this) {
             if (closeBegun) { return; }
-            bindings.checkPostingThread();
+            bindings.requireClosable();
             aliases.requireNone(this);
             closeBegun = true;
         }
@@ -361,7 +359,7 @@ public final class Endpoint implements AutoCloseable {
         families.close();
         if (bindings.transmitQueue() != null) {
             refusePosts();
-            NativeEndpoint.CloseDrain.await(this);
+            atProvider.drain();
         }
         int status = atProvider.close();
         bindings.release();
@@ -373,7 +371,7 @@ public final class Endpoint implements AutoCloseable {
     /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
     void closeEarly() {
         bindings.betweenPosts(() -> bindings.isLost = true);
-        NativeEndpoint.CloseDrain.await(this);
+        atProvider.drain();
         Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
     }
 
@@ -394,7 +392,7 @@ public final class Endpoint implements AutoCloseable {
 
     @Override
     public String toString() {
-        return (original == null ? "Endpoint " : "Alias of endpoint ") + info.endpoint().type() + " of "
+        return (original == null ? bindings.role : "Alias of endpoint") + " " + info.endpoint().type() + " of "
                 + info.provider();
     }
 }

@@ -1,21 +1,19 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.quirks.Fact;
-import java.util.EnumMap;
+import io.ofi4j.internal.ffi.Handle;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -23,7 +21,40 @@ import java.util.stream.Stream;
  * {@link NativeEndpoint} binds them natively.
  */
 final class EndpointBindings {
+    /** libfabric has one struct for endpoints and for their parts, the contexts. */
+    enum Role {
+        /** An endpoint. */
+        WHOLE(Direction.TRANSMIT, Direction.RECEIVE),
+        /** A transmit context of a scalable endpoint. */
+        TRANSMIT(Direction.TRANSMIT),
+        /** A receive context of a scalable endpoint. */
+        RECEIVE(Direction.RECEIVE),
+        /** A receive context that endpoints share. */
+        SHARED_RECEIVE(Direction.RECEIVE);
+
+        private final Set<Direction> directions;
+
+        Role(Direction... directions) { this.directions = Set.of(directions); }
+
+        boolean sends() { return directions.contains(Direction.TRANSMIT); }
+
+        boolean receives() { return directions.contains(Direction.RECEIVE); }
+
+        @Override
+        public String toString() {
+            return switch (this) {
+                case WHOLE -> "Endpoint";
+                case TRANSMIT -> "Transmit context";
+                case RECEIVE -> "Receive context";
+                case SHARED_RECEIVE -> "Shared receive context";
+            };
+        }
+    }
+
     final BoundCounters counters = new BoundCounters();
+    final Role role;
+    /** The endpoints that receive through this, if it is a shared context. */
+    final OpenChildren sharers = new OpenChildren();
 
     /** Whether the native endpoint was closed with its connection; written inside the guards of both queues. */
     boolean isLost;
@@ -33,6 +64,7 @@ final class EndpointBindings {
 
     private final Endpoint endpoint;
     private final ConnectionRequest request;
+    private final ScalableEndpoint scalable;
     /** A connected endpoint has a private vector without a native one, so that its peer belongs to it alone. */
     private AddressVector vector;
     private EventQueue eventQueue;
@@ -40,13 +72,44 @@ final class EndpointBindings {
     private CompletionQueue transmitQueue;
     private CompletionQueue receiveQueue;
     private boolean selective;
+    /** The contexts that it shares with other endpoints, or null. */
+    private Endpoint sharedReceive;
+    private SharedTransmitContext sharedTransmit;
 
-    EndpointBindings(Endpoint endpoint, ConnectionRequest request) {
+    /**
+     * @param request the request that it accepts, or null
+     * @param scalable what it is a context of, or null
+     */
+    EndpointBindings(Endpoint endpoint, Role role, ConnectionRequest request, ScalableEndpoint scalable) {
         this.endpoint = endpoint;
+        this.role = role;
         this.request = request;
+        this.scalable = scalable;
+        this.vector = role == Role.SHARED_RECEIVE ? privateVector() : scalable == null ? null : scalable.vector();
+    }
+
+    /** A vector without a native one. */
+    private AddressVector privateVector() {
+        return new AddressVector(endpoint.domain, null, AddressVectorAttributes.defaults());
+    }
+
+    /** @throws UnsupportedOperationException if this is a context */
+    void requireWhole(String what) {
+        if (role != Role.WHOLE) {
+            throw new UnsupportedOperationException(endpoint + " has no " + what + " of its own");
+        }
+    }
+
+    /** @throws UnsupportedOperationException if this is a context that only receives */
+    void requireSending() {
+        if (!role.sends()) {
+            throw new UnsupportedOperationException(
+                    endpoint + " only receives: post other operations to an endpoint or a transmit context");
+        }
     }
 
     void bind(AddressVector peers) {
+        requireWhole("address vector");
         if (isOfConnection()) {
             throw new UnsupportedOperationException(
                     endpoint + " has one peer and no address vector: bind an event queue");
@@ -57,6 +120,7 @@ final class EndpointBindings {
     }
 
     void bind(EventQueue events) {
+        requireWhole("event queue");
         if (!isOfConnection()) {
             throw new UnsupportedOperationException(endpoint + " is not connected: bind an address vector");
         }
@@ -66,19 +130,64 @@ final class EndpointBindings {
         requireUnbound(endpoint.domain, eventQueue);
         events.bind(endpoint, endpoint.handle, () -> {
             eventQueue = events;
-            vector = new AddressVector(endpoint.domain, null, AddressVectorAttributes.defaults());
+            vector = privateVector();
             connection = new Connection(endpoint, endpoint.handle, events, request, vector);
         });
     }
 
     void bind(CompletionQueue queue, Direction... directions) {
-        Set<Direction> wanted = EnumSet.copyOf(List.of(directions.length == 0 ? Direction.values() : directions));
+        Set<Direction> wanted = directions.length == 0 ? role.directions : EnumSet.copyOf(List.of(directions));
+        if (!role.directions.containsAll(wanted)) {
+            throw new IllegalArgumentException(endpoint + " has only the direction " + role.directions);
+        }
         for (Direction direction : wanted) {
             requireUnbound(queue.domain(), direction == Direction.TRANSMIT ? transmitQueue : receiveQueue);
         }
         queue.bind(endpoint);
-        if (wanted.contains(Direction.TRANSMIT)) { transmitQueue = queue; }
-        if (wanted.contains(Direction.RECEIVE)) { receiveQueue = queue; }
+        // A context has the same queue for the direction that it lacks, so that whoever asks for that finds one.
+        if (wanted.contains(Direction.TRANSMIT) || !role.sends()) { transmitQueue = queue; }
+        if (wanted.contains(Direction.RECEIVE) || !role.receives()) { receiveQueue = queue; }
+    }
+
+    /** Binds a shared receive context. */
+    void bind(Endpoint context) {
+        if (context.bindings.role != Role.SHARED_RECEIVE) {
+            throw new IllegalArgumentException(
+                    context + " is no shared receive context: open one with Domain.openSharedReceiveContext()");
+        }
+        requireShared(endpoint.info().endpoint().receiveContexts(), "receive");
+        requireUnbound(context.domain, sharedReceive);
+        synchronized (context) {
+            context.requireEnabled();
+            context.bindings.sharers.add(endpoint);
+        }
+        sharedReceive = context;
+        endpoint.receives = false;
+    }
+
+    void bind(SharedTransmitContext context) {
+        requireShared(endpoint.info().endpoint().transmitContexts(), "transmit");
+        requireUnbound(context.domain(), sharedTransmit);
+        context.bind(endpoint);
+        sharedTransmit = context;
+    }
+
+    private void requireShared(long contexts, String which) {
+        requireWhole("shared context");
+        if (contexts != EndpointAttributes.SHARED_CONTEXT) {
+            throw new IllegalStateException(endpoint + " has a " + which + " context of its own: to share one, open it"
+                    + " with an info that was asked for with AttributeHints.shared"
+                    + (which.equals("receive") ? "Receive" : "Transmit") + "Context()");
+        }
+    }
+
+    /** Null if it shares none. */
+    Endpoint sharedReceive() { return sharedReceive; }
+
+    /** Passes what is bound beside queues, vectors and counters. */
+    void forEachShared(Consumer<Handle> action) {
+        if (sharedReceive != null) { action.accept(sharedReceive.handle); }
+        if (sharedTransmit != null) { action.accept(sharedTransmit.handle()); }
     }
 
     void bindSelective(CompletionQueue queue) {
@@ -115,9 +224,29 @@ final class EndpointBindings {
                             : "completion queues for transmitting and receiving")
                     + " to " + endpoint + " before enabling it");
         }
+        if (role == Role.WHOLE) { requireContexts(); }
     }
 
-    boolean isOfConnection() { return endpoint.info().endpoint().type() == EndpointType.MSG; }
+    private void requireContexts() {
+        EndpointAttributes its = endpoint.info().endpoint();
+        boolean lacksReceive = its.receiveContexts() == EndpointAttributes.SHARED_CONTEXT && sharedReceive == null;
+        if (lacksReceive || its.transmitContexts() == EndpointAttributes.SHARED_CONTEXT && sharedTransmit == null) {
+            throw new IllegalStateException("bind a shared " + (lacksReceive ? "receive" : "transmit") + " context to "
+                    + endpoint + " before enabling it, as its info says");
+        }
+        if (sharedReceive != null && sharedReceive.bindings.receiveQueue != receiveQueue) {
+            throw new IllegalStateException(
+                    "bind the completion queue of " + sharedReceive + " to " + endpoint + " for what it receives");
+        }
+    }
+
+    boolean isOfConnection() { return role == Role.WHOLE && endpoint.info().endpoint().type() == EndpointType.MSG; }
+
+    /** The directions that a queue serves, as flags of fi_ep_bind. */
+    long directionBits(CompletionQueue queue) {
+        return (role.sends() && queue == transmitQueue ? Direction.TRANSMIT.bit() : 0)
+                | (role.receives() && queue == receiveQueue ? Direction.RECEIVE.bit() : 0);
+    }
 
     AddressVector vector() { return vector; }
 
@@ -161,8 +290,12 @@ final class EndpointBindings {
         queues().forEach(queue -> queue.guard.checkThread());
     }
 
-    /** @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread */
-    void checkPostingThread() {
+    /**
+     * @throws WrongThreadException if the threading model gives the endpoint or its transmit queue to another thread
+     * @throws IllegalStateException naming the open endpoints that share it
+     */
+    void requireClosable() {
+        sharers.requireNone(endpoint);
         endpoint.domain.checkThread();
         if (transmitQueue != null) { transmitQueue.guard.checkThread(); }
     }
@@ -183,82 +316,11 @@ final class EndpointBindings {
 
     /** Releases the bound objects after the endpoint was closed. */
     void release() {
-        if (vector != null) { vector.endpoints().remove(endpoint); }
+        if (vector != null && role == Role.WHOLE) { vector.endpoints().remove(endpoint); }
+        if (scalable != null) { scalable.forget(endpoint); }
+        if (sharedReceive != null) { sharedReceive.bindings.sharers.remove(endpoint); }
+        if (sharedTransmit != null) { sharedTransmit.endpoints().remove(endpoint); }
         queues().forEach(queue -> queue.endpoints().remove(endpoint));
         counters.released(endpoint);
-    }
-
-    /** The counters bound to an endpoint, by the event they count. */
-    static final class BoundCounters {
-        private final Map<CounterEvent, Counter> byEvent = new EnumMap<>(CounterEvent.class);
-
-        /**
-         * Binds a counter.
-         *
-         * @throws IllegalStateException if an event already has a counter, or the counter is closed
-         * @throws UnsupportedOperationException if the endpoint cannot count an event
-         */
-        void add(Endpoint endpoint, Counter counter, Set<CounterEvent> events) {
-            boolean remote = endpoint.info().capabilities().contains(Capability.RMA_EVENT);
-            for (CounterEvent event : events) {
-                if (event.isRemote() && !remote) {
-                    throw new UnsupportedOperationException("counting " + event + " needs Capability.RMA_EVENT, which "
-                            + endpoint + " lacks: request it in FabricHints, or use another provider");
-                }
-                if (event.isRemote() && endpoint.quirks.has(Fact.COUNTS_DATA_WRITES_ONLY)) {
-                    throw new UnsupportedOperationException("provider " + endpoint.info().provider() + " cannot count "
-                            + event + ": of peers' operations it counts only writes with data");
-                }
-                if (byEvent.containsKey(event)) {
-                    throw new IllegalStateException(endpoint + " already has a counter for " + event);
-                }
-            }
-            counter.bind(endpoint);
-            events.forEach(event -> byEvent.put(event, counter));
-        }
-
-        boolean has(CounterEvent event) { return byEvent.containsKey(event); }
-
-        /** Passes each counter with the flags of the events it counts. */
-        void forEach(BiConsumer<Counter, Long> action) {
-            Map<Counter, Long> flags = new LinkedHashMap<>();
-            byEvent.forEach((event, counter) -> flags.merge(counter, event.bit(), (some, more) -> some | more));
-            flags.forEach(action);
-        }
-
-        /** @throws IllegalStateException if the threading model gives a counter to another thread than the queue */
-        void requireOwnerOf(ThreadGuard queue) {
-            for (Counter counter : all()) {
-                if (!counter.guard.sharesOwnerWith(queue)) {
-                    throw new IllegalStateException(
-                            "with this threading model one thread must open all queues and counters"
-                                    + " of an endpoint, but another thread opened " + counter);
-                }
-            }
-        }
-
-        /** @throws IllegalStateException if a counter serves only one queue, and it is another queue */
-        void requireServe(CompletionQueue queue) {
-            all().forEach(counter -> counter.requireServes(queue));
-        }
-
-        /** Records that the endpoint was enabled; inside {@link #undisturbed}. */
-        void enabled(CompletionQueue queue) {
-            all().forEach(counter -> counter.enabled(queue));
-        }
-
-        /** Records that the endpoint is about to close; inside {@link #undisturbed}. */
-        void closing() {
-            all().forEach(Counter::closing);
-        }
-
-        /** Runs an action while no thread uses the counters. */
-        void undisturbed(Runnable action) {
-            ThreadGuard.insideAll(all(), Counter::enterAlone, action);
-        }
-
-        void released(Endpoint endpoint) { all().forEach(counter -> counter.unbind(endpoint)); }
-
-        private List<Counter> all() { return byEvent.values().stream().distinct().toList(); }
     }
 }

@@ -83,6 +83,7 @@ public final class EndpointControl {
 
     /** Makes the native alias, with these levels as its defaults. */
     Handle alias(Set<OperationFlag> levels) {
+        endpoint.bindings.requireWhole("aliases");
         long wanted = requireLevels(levels);
         Opened out = endpoint.whileOpen(true,
                 handle -> EndpointOps.fi_ep_alias(handle, wanted | Direction.TRANSMIT.bit()));

@@ -41,6 +41,11 @@ final class EndpointFamilies {
 
     /** Without it, providers crash, or do what they like. */
     private void require(Capability needed) {
+        endpoint.requireEnabled();
+        if (needed == Capability.RMA || needed == Capability.ATOMIC) {
+            endpoint.bindings.requireSending();
+            if (endpoint.bindings.isOfConnection()) { endpoint.connection().requireConnected(); }
+        }
         long capabilities = endpoint.info().capabilityBits() & endpoint.domain.info().capabilityBits();
         if ((capabilities & needed.bit()) == 0) {
             throw new UnsupportedOperationException(endpoint + " was opened without Capability." + needed

@@ -1,10 +1,12 @@
 package io.ofi4j;
 
+import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.quirks.Fact;
@@ -47,7 +49,52 @@ final class Endpoints {
         Opened out = domain.fabric().lock
                 .alone(() -> DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle)));
         Status.check(out.status(), "fi_endpoint", info.provider());
+        return adopt(domain, out.handle(), info, Role.WHOLE, request, null);
+    }
+
+    private static Endpoint adopt(Domain domain, Handle handle, FabricInfo info, Role role, ConnectionRequest request,
+            ScalableEndpoint scalable) {
         domain.regions.quarantine.endpointOpened();
-        return new Endpoint(domain, out.handle(), info, request);
+        return new Endpoint(domain, handle, info, one -> new EndpointBindings(one, role, request, scalable));
+    }
+
+    /** A context of a scalable endpoint. */
+    static Endpoint context(Domain domain, Handle handle, FabricInfo info, Role role, ScalableEndpoint scalable) {
+        return adopt(domain, handle, info, role, null, scalable);
+    }
+
+    static Endpoint openSharedReceive(Domain domain) {
+        FabricInfo info = domain.info();
+        requireOffered(info, info.domain().sharedReceiveContexts() > 0, "shared receive contexts");
+        Opened out = DomainOps.fi_srx_context(domain.handle(), FoundInfo.of(info).handle());
+        Status.checkOffered(out.status(), "fi_srx_context", info.provider());
+        return adopt(domain, out.handle(), info, Role.SHARED_RECEIVE, null, null);
+    }
+
+    static SharedTransmitContext openSharedTransmit(Domain domain) {
+        FabricInfo info = domain.info();
+        requireOffered(info, info.domain().sharedTransmitContexts() > 0, "shared transmit contexts");
+        Opened out = DomainOps.fi_stx_context(domain.handle(), FoundInfo.of(info).handle());
+        Status.checkOffered(out.status(), "fi_stx_context", info.provider());
+        return new SharedTransmitContext(domain, out.handle());
+    }
+
+    static ScalableEndpoint openScalable(Domain domain) {
+        FabricInfo info = domain.info();
+        boolean isOffered = info.domain().receiveContextsPerEndpoint() > 1
+                || info.domain().transmitContextsPerEndpoint() > 1;
+        requireOffered(info, isOffered && info.endpoint().type() != EndpointType.MSG,
+                "scalable endpoints without connections");
+        Opened out = domain.fabric().lock
+                .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), FoundInfo.of(info).handle()));
+        Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());
+        return new ScalableEndpoint(domain, out.handle(), info);
+    }
+
+    private static void requireOffered(FabricInfo info, boolean isOffered, String what) {
+        if (!isOffered) {
+            throw new UnsupportedOperationException(what + " are not offered by the provider " + info.provider()
+                    + " with endpoints of type " + info.endpoint().type());
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
@@ -30,6 +31,9 @@ import java.util.function.BooleanSupplier;
  * Its state is guarded by the monitor of its {@link Endpoint}.
  */
 final class NativeEndpoint implements EndpointView {
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration MOMENT = Duration.ofMillis(5);
+
     private final Endpoint endpoint;
     private final Domain domain;
     private final Handle handle;
@@ -67,6 +71,7 @@ final class NativeEndpoint implements EndpointView {
     public List<QueueView> queues() { return bindings.queues().stream().map(CompletionQueue::view).toList(); }
 
     void choose(EndpointAddress wanted) {
+        bindings.requireWhole("address");
         if (enabled) {
             throw new IllegalStateException(endpoint + " is enabled, and has its address: choose one before");
         }
@@ -87,8 +92,8 @@ final class NativeEndpoint implements EndpointView {
         requireFit();
         chosen.tell(handle);
         undisturbed(this::bindAndEnable);
-        if (bindings.isOfConnection()) {
-            return; // it gets its address with its connection
+        if (bindings.isOfConnection() || bindings.role != Role.WHOLE) {
+            return; // it gets its address with its connection, or has none
         }
         address = nativeAddress();
         endpoint.quirks.enabled(this);
@@ -122,8 +127,12 @@ final class NativeEndpoint implements EndpointView {
         bindAll();
         int status = -Errno.EIO;
         try {
-            status = endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
-                    () -> FidOps.fi_enable(handle));
+            status = switch (bindings.role) {
+                case WHOLE -> endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
+                        () -> FidOps.fi_enable(handle));
+                case TRANSMIT, RECEIVE -> FidOps.fi_enable(handle);
+                case SHARED_RECEIVE -> 0; // it works from the start
+            };
         } finally {
             if (status < 0 && hasVector) { // before the next poll, which would use what the endpoint lacks
                 closed = true;
@@ -142,7 +151,10 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private void bindAll() {
-        if (bindings.isOfConnection()) {
+        bindings.forEachShared(context -> bind(context, 0, "fi_ep_bind(shared context)"));
+        if (bindings.role != Role.WHOLE) {
+            hasVector = true; // through what it is a part of
+        } else if (bindings.isOfConnection()) {
             bind(bindings.eventQueue().handle(), 0, "fi_ep_bind(event queue)");
         } else {
             bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)");
@@ -152,14 +164,20 @@ final class NativeEndpoint implements EndpointView {
         List<CompletionQueue> queues = bindings.queues().stream()
                 .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
         for (CompletionQueue queue : queues) {
-            long flags = (queue == bindings.transmitQueue() ? Direction.TRANSMIT.bit() : 0)
-                    | (queue == bindings.receiveQueue() ? Direction.RECEIVE.bit() : 0);
-            bind(queue.handle(), flags, "fi_ep_bind(completion queue)");
+            bindQueue(queue);
         }
         bindings.counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
-        if (endpoint.quirks.has(Fact.NEEDS_WRITE_COUNTER) && !bindings.counters.has(CounterEvent.WRITE)) {
+        if (endpoint.quirks.has(Fact.NEEDS_WRITE_COUNTER) && bindings.role == Role.WHOLE
+                && !bindings.counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
+    }
+
+    private void bindQueue(CompletionQueue queue) {
+        int status = FidOps.fi_bind(handle, queue.handle(), bindings.directionBits(queue));
+        boolean needsNone = bindings.role == Role.SHARED_RECEIVE
+                && (status == -Errno.EINVAL || status == -Errno.ENOSYS);
+        if (!needsNone) { Status.check(status, "fi_ep_bind(completion queue)", info.provider()); }
     }
 
     private void bindWriteCounter() {
@@ -178,6 +196,7 @@ final class NativeEndpoint implements EndpointView {
 
     @Override
     public EndpointAddress address() {
+        bindings.requireWhole("address");
         synchronized (endpoint) {
             if (bindings.isOfConnection() && !closed) { address = nativeAddress(); }
             if (address == null) { requireThere(); }
@@ -193,6 +212,31 @@ final class NativeEndpoint implements EndpointView {
 
     private EndpointAddress addressOf(CmOps.Name name) {
         return EndpointAddress.of(name.address(), info.addressFormat());
+    }
+
+    /**
+     * Reads what has completed, and waits two seconds at most for operations that the provider cannot cancel; the endpoint accepts no
+     * new ones.
+     */
+    void drain() {
+        CompletionQueue queue = bindings.transmitQueue();
+        Quirks quirks = endpoint.quirks;
+        queue.drain();
+        if (!enabled) { return; }
+        if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(MOMENT, () -> false); }
+        if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
+            progress(PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0);
+        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
+            progress(PATIENCE, () -> queue.readsInFlight(endpoint) == 0);
+        }
+    }
+
+    private void progress(Duration patience, BooleanSupplier isDone) {
+        Waiting.YIELD.tryUntil(() -> {
+            domain.queues.progress(); // this thread may own the other end of a transfer, too
+            bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
+            return isDone.getAsBoolean();
+        }, patience);
     }
 
     /** Closes it once; operations in flight are canceled. */
@@ -243,9 +287,8 @@ final class NativeEndpoint implements EndpointView {
         }
         if (hasVector) { return closeUndisturbed(); }
         return domain.fabric().lock
-                .alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && !bindings.isOfConnection()
-                        ? closeWithoutVector()
-                        : FidOps.fi_close(handle));
+                .alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && bindings.role == Role.WHOLE
+                        && !bindings.isOfConnection() ? closeWithoutVector() : FidOps.fi_close(handle));
     }
 
     private void closeWriteCounter() { if (writeCounter != null) { FidOps.fi_close(writeCounter); } }
@@ -282,36 +325,5 @@ final class NativeEndpoint implements EndpointView {
         int status = FidOps.fi_close(handle);
         FidOps.fi_close(queue);
         return status;
-    }
-
-    /** Waits for operations that a provider cannot cancel, before their endpoint is closed. */
-    static final class CloseDrain {
-        private static final Duration PATIENCE = Duration.ofSeconds(2);
-
-        private static final Duration MOMENT = Duration.ofMillis(5);
-
-        private CloseDrain() {}
-
-        /** Reads what has completed, and waits two seconds at most for the other operations; the endpoint accepts no new ones. */
-        static void await(Endpoint endpoint) {
-            CompletionQueue queue = endpoint.bindings.transmitQueue();
-            Quirks quirks = endpoint.quirks;
-            queue.drain();
-            if (!endpoint.isEnabled()) { return; }
-            if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(endpoint, MOMENT, () -> false); }
-            if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-                progress(endpoint, PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0);
-            } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
-                progress(endpoint, PATIENCE, () -> queue.readsInFlight(endpoint) == 0);
-            }
-        }
-
-        private static void progress(Endpoint endpoint, Duration patience, BooleanSupplier isDone) {
-            Waiting.YIELD.tryUntil(() -> {
-                endpoint.domain.queues.progress(); // this thread may own the other end of a transfer, too
-                endpoint.bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
-                return isDone.getAsBoolean();
-            }, patience);
-        }
     }
 }

@@ -1,5 +1,8 @@
 package io.ofi4j;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * A peer in an address vector: the target of operations. Stands for an {@code fi_addr_t}, and is valid only for endpoints bound to
  * the same vector.
@@ -20,11 +23,25 @@ public final class Peer {
     /** The longest message that may be sent to it; see {@link Messages#maximum}. Read by posting threads. */
     long longestMessage = Long.MAX_VALUE;
 
-    Peer(AddressVector vector, AddressVector.Entry entry) {
+    /** Whether it is one of several receive contexts of a peer. */
+    final boolean isContext;
+    private final List<Peer> contexts = new ArrayList<>();
+
+    Peer(AddressVector vector, AddressVector.Entry entry) { this(vector, entry, entry.fabricAddress, false); }
+
+    private Peer(AddressVector vector, AddressVector.Entry entry, long fabricAddress, boolean isContext) {
         this.vector = vector;
         this.entry = entry;
-        this.fabricAddress = entry.fabricAddress;
+        this.fabricAddress = fabricAddress;
+        this.isContext = isContext;
         this.realm = vector;
+    }
+
+    /** The context of this peer whose number has these bits. */
+    synchronized Peer context(long bits) {
+        Peer context = new Peer(vector, entry, entry.fabricAddress | bits, true);
+        contexts.add(context);
+        return context;
     }
 
     /** {@return libfabric's number for it, an {@code fi_addr_t}} */
@@ -36,6 +53,7 @@ public final class Peer {
     synchronized void refuse() {
         removed = true;
         realm = null;
+        contexts.forEach(Peer::refuse);
     }
 
     /** {@return its number and its address in readable form} */

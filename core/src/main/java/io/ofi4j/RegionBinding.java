@@ -6,10 +6,6 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.quirks.Status;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** Binds and enables a region after its registration, as the provider's mr_mode demands; fi_mr(3). */
@@ -70,53 +66,5 @@ record RegionBinding(MemoryRegion region, Handle handle) {
 
     private boolean has(MemoryRegionMode mode) {
         return region.domain.info().domain().memoryRegionMode().contains(mode);
-    }
-
-    /**
-     * The regions of a domain whose provider binds each to an endpoint (FI_MR_ENDPOINT): those waiting for an endpoint to be
-     * enabled, and those bound to one, which close before it. Used under the domain's monitor.
-     */
-    static final class EndpointRegions {
-        private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
-        private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
-        private final List<Endpoint> enabled = new ArrayList<>();
-
-        /** @param owner the requested endpoint, or null for the first enabled one */
-        void add(MemoryRegion region, Endpoint owner) {
-            if (owner == null ? !enabled.isEmpty() : enabled.contains(owner)) {
-                bind(region, owner == null ? enabled.getFirst() : owner);
-            } else {
-                waiting.put(region, owner);
-            }
-        }
-
-        private void bind(MemoryRegion region, Endpoint endpoint) {
-            region.demands.bindTo(endpoint);
-            bound.put(region, endpoint);
-        }
-
-        /** Binds the regions that wait for this endpoint, or for any. */
-        void enabled(Endpoint endpoint) {
-            enabled.add(endpoint);
-            for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(waiting.entrySet())) {
-                if (entry.getValue() == null || entry.getValue() == endpoint) {
-                    waiting.remove(entry.getKey());
-                    bind(entry.getKey(), endpoint);
-                }
-            }
-        }
-
-        /** Deregisters the regions of an endpoint that is about to close. */
-        void closing(Endpoint endpoint) {
-            enabled.remove(endpoint);
-            bound.forEach((region, its) -> {
-                if (its == endpoint) { region.leaveEndpoint(); }
-            });
-        }
-
-        void forget(MemoryRegion region) {
-            waiting.remove(region);
-            bound.remove(region);
-        }
     }
 }

@@ -74,17 +74,23 @@ final class TransferChecks {
         }
     }
 
-    void requireReceiving() {
-        if (!endpoint.receives) {
-            throw endpoint.closed
-                    ? endpoint.closed()
-                    : new IllegalStateException(endpoint + " has lost its connection");
+    void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
+
+    private RuntimeException receivesNothing() {
+        if (endpoint.closed) { return endpoint.closed(); }
+        if (!endpoint.bindings.role.receives()) {
+            return new UnsupportedOperationException(
+                    endpoint + " receives nothing: post receives to a receive context");
         }
+        Endpoint shared = endpoint.bindings.sharedReceive();
+        return new IllegalStateException(shared == null
+                ? endpoint + " has lost its connection"
+                : endpoint + " receives through " + shared + ": post the receive there");
     }
 
     /** Called inside a guard, for a peer to receive from. */
     void requireReachable(Peer peer) {
-        if (peer.realm != endpoint.realm) {
+        if (peer.realm != endpoint.bindings.vector() || endpoint.closed) {
             requireVector(peer);
             throw unreachable(peer);
         }
@@ -103,6 +109,7 @@ final class TransferChecks {
     }
 
     private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer) {
+        endpoint.bindings.requireSending();
         if (length > maximumMessageSize) { return tooLong("a message", length, maximumMessageSize); }
         requireDomain(local);
         requireVector(peer);
@@ -131,7 +138,10 @@ final class TransferChecks {
     }
 
     void requireOpen(MemoryRegion[] regions, int count, Peer peer) {
-        if (peer.realm != endpoint.realm) { throw unreachable(peer); }
+        if (peer.realm != endpoint.realm) {
+            endpoint.bindings.requireSending();
+            throw unreachable(peer);
+        }
         requireOpen(regions, count);
     }
 

@@ -40,6 +40,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private final boolean claimsTruncate;
     private final boolean directed;
     private final boolean fullIsNoMemory;
+    private final boolean isShared;
+    private final boolean endsSilently;
 
     TwoSided(Endpoint endpoint, long directedBits) {
         this.endpoint = endpoint;
@@ -61,6 +63,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
         this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);
         this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
+        this.isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
+        this.endsSilently = isShared && endpoint.quirks.has(Fact.SHARED_RECEIVES_END_SILENTLY);
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
 
@@ -84,7 +88,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
             throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
                     + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
         }
-        String why = whyUndirected();
+        String why = isShared ? endpoint + " takes the messages of any peer" : whyUndirected();
         if (why != null) { throw new UnsupportedOperationException(why); }
         checks.requireReachable(peer);
         return peer.fabricAddress;
@@ -130,6 +134,10 @@ abstract sealed class TwoSided permits Messages, Tagged {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             checks.requireReceiving();
+            if (endsSilently) {
+                throw new UnsupportedOperationException("a receive of a shared context of " + checks.provider
+                        + " that is canceled does not come back: close the context, which ends its receives");
+            }
             long[] found = receiveContexts.receives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint

@@ -19,6 +19,8 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     private long transmitSize;
     private long receiveSize;
     private long injectSize;
+    private long transmitContexts;
+    private long receiveContexts;
 
     private AttributeHints() {}
 
@@ -65,6 +67,26 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return with(copy -> copy.injectSize = requireSize(bytes, "an inject size"));
     }
 
+    /** {@return a copy whose scalable endpoints have at least this many transmit contexts; fi_endpoint(3)} */
+    public AttributeHints transmitContexts(long contexts) {
+        return with(copy -> copy.transmitContexts = requireSize(contexts, "a number of contexts"));
+    }
+
+    /** {@return a copy whose scalable endpoints have at least this many receive contexts; fi_endpoint(3)} */
+    public AttributeHints receiveContexts(long contexts) {
+        return with(copy -> copy.receiveContexts = requireSize(contexts, "a number of contexts"));
+    }
+
+    /** {@return a copy whose endpoints transmit through a context that they share; FI_SHARED_CONTEXT} */
+    public AttributeHints sharedTransmitContext() {
+        return with(copy -> copy.transmitContexts = EndpointAttributes.SHARED_CONTEXT);
+    }
+
+    /** {@return a copy whose endpoints receive through a context that they share; FI_SHARED_CONTEXT} */
+    public AttributeHints sharedReceiveContext() {
+        return with(copy -> copy.receiveContexts = EndpointAttributes.SHARED_CONTEXT);
+    }
+
     private static long requireSize(long size, String what) {
         if (size < 0) { throw new IllegalArgumentException(what + " is 0 or more, not " + size); }
         return size;
@@ -106,6 +128,17 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return injectSize;
     }
 
+    /**
+     * {@return the requested number of transmit contexts: 0 for the provider's preference, {@link EndpointAttributes#SHARED_CONTEXT}
+     * for a shared one}
+     */
+    public long transmitContexts() { return transmitContexts; }
+
+    /** {@return the requested number of receive contexts, as in {@link #transmitContexts()}} */
+    public long receiveContexts() {
+        return receiveContexts;
+    }
+
     /** {@return the requests, as text; empty if there are none} */
     @Override
     public String toString() {
@@ -118,7 +151,14 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         add(parts, transmitSize != 0, "transmit size " + transmitSize);
         add(parts, receiveSize != 0, "receive size " + receiveSize);
         add(parts, injectSize != 0, "inject size " + injectSize);
+        addContexts(parts, transmitContexts, "transmit context");
+        addContexts(parts, receiveContexts, "receive context");
         return String.join(", ", parts);
+    }
+
+    private static void addContexts(List<String> parts, long count, String what) {
+        boolean shared = count == EndpointAttributes.SHARED_CONTEXT;
+        add(parts, count != 0, shared ? "a shared " + what : count + " " + what + "s");
     }
 
     static void add(List<String> parts, boolean isAskedFor, String part) { if (isAskedFor) { parts.add(part); } }

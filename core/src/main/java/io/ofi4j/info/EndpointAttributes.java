@@ -12,9 +12,12 @@ package io.ofi4j.info;
  * @param maximumOrderWriteAfterRead up to how many bytes a write waits for an earlier read
  * @param maximumOrderWriteAfterWrite up to how many bytes writes land in order
  * @param tagFormat the bits of a tag that are matched
- * @param transmitContexts the number of transmit contexts
- * @param receiveContexts the number of receive contexts
+ * @param transmitContexts the number of transmit contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
+ * @param receiveContexts the number of receive contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
  */
 public record EndpointAttributes(EndpointType type, int protocol, int protocolVersion, long maximumMessageSize,
         long messagePrefixSize, long maximumOrderReadAfterWrite, long maximumOrderWriteAfterRead,
-        long maximumOrderWriteAfterWrite, long tagFormat, long transmitContexts, long receiveContexts) {}
+        long maximumOrderWriteAfterWrite, long tagFormat, long transmitContexts, long receiveContexts) {
+    /** Instead of a number of contexts: endpoints share one; FI_SHARED_CONTEXT. */
+    public static final long SHARED_CONTEXT = -1;
+}

@@ -18,7 +18,9 @@ import java.util.stream.Stream;
 record CallColumn(String label, FabricHints hints, Duration deadline) {
     /** Of every libfabric: {@code net} of libfabric 1.x became {@code tcp}. */
     static final List<String> LABELS = List.of("shm", "tcp;ofi_rxm", "net, tcp", "sockets", "udp;ofi_rxd", "tcp MSG",
-            "net MSG", "sockets MSG", "verbs;ofi_rxm", "verbs MSG");
+            "net MSG", "sockets MSG", "udp DGRAM", "sockets DGRAM", "verbs;ofi_rxm", "verbs MSG");
+
+    private static final String DATAGRAMS = " DGRAM";
 
     CallColumn(String label, FabricHints hints) { this(label, hints, Pair.DEADLINE); }
 
@@ -30,10 +32,25 @@ record CallColumn(String label, FabricHints hints, Duration deadline) {
     /** Those of this machine, or those that were chosen. */
     static Stream<CallColumn> here() {
         boolean chosen = System.getProperty("ofi4j.test.providers") != null;
-        return Stream.concat(
+        Stream<CallColumn> reliable = Stream.concat(
                 TestProviders.rma().map(provider -> new CallColumn(label(provider), TestProviders.hints(provider))),
                 (chosen ? TestProviders.connected() : Stream.of("tcp", "net", "sockets"))
                         .map(provider -> new CallColumn(provider + " MSG", TestProviders.connectedHints(provider))));
+        return Stream.concat(reliable, chosen ? Stream.of() : TestProviders.datagrams().map(CallColumn::ofDatagrams));
+    }
+
+    private static CallColumn ofDatagrams(String provider) {
+        return new CallColumn(provider.substring(provider.indexOf(' ') + 1) + DATAGRAMS, TestProviders.hints(provider));
+    }
+
+    /** Whether it is a column of datagrams, where the calls of messages are tried and no others. */
+    static boolean isOfDatagrams(String label) {
+        return label.endsWith(DATAGRAMS);
+    }
+
+    /** Whether a call is tried over it. */
+    boolean tries(String call) {
+        return !isOfDatagrams(label) || MessageTrials.has(call);
     }
 
     private static String label(String provider) {

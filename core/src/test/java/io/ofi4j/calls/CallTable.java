@@ -20,6 +20,7 @@ final class CallTable {
     static final List<String> VERSIONS = List.of("1.17", "2.1");
     static final String WORKS = "✓";
     static final String NOT_OFFERED = "–";
+    static final String NOT_TRIED = "·";
 
     private static final String UNKNOWN = "?";
     private static final String BEGIN = "<!-- calls: written by CallTableTest -->";
@@ -109,7 +110,7 @@ final class CallTable {
     private String marks(String call, String column, List<String> reasons) {
         String[] outcomes = cells.getOrDefault(call + "|" + column, new String[]{UNKNOWN, UNKNOWN});
         return Stream.of(outcomes).map(outcome -> {
-            if (List.of(WORKS, NOT_OFFERED, UNKNOWN).contains(outcome)) { return outcome; }
+            if (List.of(WORKS, NOT_OFFERED, NOT_TRIED, UNKNOWN).contains(outcome)) { return outcome; }
             if (!reasons.contains(outcome)) { reasons.add(outcome); }
             return Integer.toString(reasons.indexOf(outcome) + 1);
         }).collect(Collectors.joining(" "));

@@ -4,6 +4,8 @@ import static io.ofi4j.calls.Trial.LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Connection;
 import io.ofi4j.ConnectionRequest;
@@ -14,16 +16,25 @@ import io.ofi4j.EndpointControl;
 import io.ofi4j.EndpointOption;
 import io.ofi4j.EndpointOptions;
 import io.ofi4j.Event;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,6 +80,9 @@ final class EndpointTrials {
                 t.awaitWritten();
             }
         }));
+        all.put("fi_srx_context", EndpointTrials::receiveThroughShared);
+        all.put("fi_stx_context", EndpointTrials::transmitThroughShared);
+        all.put("fi_scalable_ep, fi_rx_addr", EndpointTrials::sendToContext);
         all.put("fi_tx_size_left",
                 CallTrial.of(t -> assertThat(t.pair.endpoint.control().transmitSizeLeft()).isPositive()));
         all.put("fi_rx_size_left",
@@ -85,6 +99,89 @@ final class EndpointTrials {
             t.write();
         }));
         all.put("data progress AUTO", EndpointTrials::isServedWithoutPolling);
+    }
+
+    private static CompletionHandler noting(List<Long> tokens) {
+        return (token, flags, length, data) -> tokens.add(token);
+    }
+
+    private static final Pair.Wiring SHARED_RECEIVE = new Pair.Wiring() {
+        @Override
+        public Endpoint near(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.queue).bind(pair.openReceiveContext(pair.queue));
+        }
+
+        @Override
+        public Endpoint far(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.farQueue).bind(pair.openReceiveContext(pair.farQueue));
+        }
+    };
+
+    private static final Pair.Wiring SHARED_TRANSMIT = new Pair.Wiring() {
+        @Override
+        public Endpoint near(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.queue).bind(pair.openTransmitContext());
+        }
+
+        @Override
+        public Endpoint far(Pair pair, Endpoint endpoint) {
+            return endpoint.bind(pair.farQueue).bind(pair.openTransmitContext());
+        }
+    };
+
+    private static void receiveThroughShared(CallColumn column) {
+        FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA)
+                .attributes(AttributeHints.none().sharedReceiveContext());
+        try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults(), SHARED_RECEIVE)) {
+            isSent(pair, pair.receiveContexts.getLast());
+        }
+    }
+
+    private static void transmitThroughShared(CallColumn column) {
+        FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA)
+                .attributes(AttributeHints.none().sharedTransmitContext());
+        try (Pair pair = new Pair(hints, CompletionQueueAttributes.defaults(), SHARED_TRANSMIT)) {
+            isSent(pair, pair.farEndpoint);
+        }
+    }
+
+    private static void isSent(Pair pair, Endpoint receiver) {
+        List<Long> received = new ArrayList<>();
+        try (MemoryRegion near = pair.domain.allocate(LENGTH, Access.SEND);
+                MemoryRegion far = pair.domain.allocate(LENGTH, Access.RECEIVE)) {
+            near.segment().fill((byte) 1);
+            receiver.messages().receive(far, 0, LENGTH, TOKEN);
+            pair.endpoint.messages().send(near, 0, LENGTH, pair.far, TOKEN);
+            Waiting.YIELD.until(() -> {
+                pair.pollNear();
+                pair.farQueue.poll(noting(received), 64);
+                return pair.completed.contains(TOKEN) && received.contains(TOKEN);
+            }, Pair.DEADLINE);
+            assertThat(Trial.has(far, (byte) 1)).isTrue();
+        }
+    }
+
+    private static void sendToContext(CallColumn column) {
+        FabricHints hints = column.hints().capabilities(Capability.MSG, Capability.RMA, Capability.NAMED_RX_CTX)
+                .attributes(AttributeHints.none().receiveContexts(2));
+        List<Long> received = new ArrayList<>();
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain
+                        .openAddressVector(AddressVectorAttributes.defaults().receiveContextBits(1));
+                MemoryRegion region = domain.allocate(LENGTH, Access.SEND, Access.RECEIVE);
+                ScalableEndpoint endpoint = domain.openScalableEndpoint().bind(vector);
+                Endpoint transmit = endpoint.openTransmitContext(0).bind(queue).enable();
+                Endpoint receive = endpoint.openReceiveContext(1).bind(queue).enable()) {
+            Peer peer = vector.receiveContext(vector.insert(endpoint.enable().address()), 1);
+            receive.messages().receive(region, 0, LENGTH, TOKEN);
+            transmit.messages().inject(region, 0, 8, peer);
+            Waiting.YIELD.until(() -> {
+                queue.poll(noting(received), 64);
+                return received.contains(TOKEN);
+            }, Pair.DEADLINE);
+        }
     }
 
     private static EndpointOption<Long> option(Trial t) {

@@ -8,7 +8,9 @@ import io.ofi4j.Tagged;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Mailbox;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 
 /** Trials of the calls of fi_msg(3) and fi_tagged(3). */
 final class MessageTrials {
@@ -25,6 +27,11 @@ final class MessageTrials {
     }
 
     private MessageTrials() {}
+
+    /** Whether a call is one of these. */
+    static boolean has(String call) {
+        return call.matches("fi_t?(send|recv|inject)(?!_).*|fi_cancel");
+    }
 
     static void addTo(Map<String, CallTrial> all) {
         all.put("fi_send, fi_recv", messages(box -> {
@@ -154,9 +161,9 @@ final class MessageTrials {
 
     private static CallTrial trial(Capability family, Body body, Capability... more) {
         return column -> {
-            Capability[] all = more.length == 0
-                    ? new Capability[]{family, Capability.RMA}
-                    : new Capability[]{family, Capability.RMA, more[0]};
+            Set<Capability> wanted = EnumSet.of(family, more);
+            if (!CallColumn.isOfDatagrams(column.label())) { wanted.add(Capability.RMA); }
+            Capability[] all = wanted.toArray(Capability[]::new);
             try (Mailbox box = new Mailbox(column.hints().capabilities(all))) {
                 box.write(LENGTH, TAG);
                 body.run(box);

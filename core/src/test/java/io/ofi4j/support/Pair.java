@@ -15,6 +15,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.PassiveEndpoint;
 import io.ofi4j.Peer;
 import io.ofi4j.Rma;
+import io.ofi4j.SharedTransmitContext;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
@@ -46,6 +47,9 @@ public final class Pair implements AutoCloseable {
     public final List<CompletionError> farErrors = new ArrayList<>();
     /** Those that a wiring opened: closed after the endpoints. */
     public final List<Counter> counters = new ArrayList<>();
+    /** Shared contexts that a wiring opened: closed after the endpoints. */
+    public final List<Endpoint> receiveContexts = new ArrayList<>();
+    public final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
 
     /** What is bound to the endpoints before they are enabled, beside vectors and event queues. */
     public interface Wiring {
@@ -130,6 +134,18 @@ public final class Pair implements AutoCloseable {
         return counter;
     }
 
+    /** For a {@link Wiring}: a context that receives for endpoints of a queue. */
+    public Endpoint openReceiveContext(CompletionQueue its) {
+        receiveContexts.add(domain.openSharedReceiveContext().bind(its).enable());
+        return receiveContexts.getLast();
+    }
+
+    /** For a {@link Wiring}: a context that transmits for endpoints. */
+    public SharedTransmitContext openTransmitContext() {
+        transmitContexts.add(domain.openSharedTransmitContext());
+        return transmitContexts.getLast();
+    }
+
     public Rma rma() { return endpoint.rma(); }
 
     /** Polls both ends; what the near one completed goes to {@link #completed} and {@link #errors}. */
@@ -173,6 +189,8 @@ public final class Pair implements AutoCloseable {
         endpoint.close();
         farEndpoint.close();
         counters.forEach(Counter::close);
+        receiveContexts.forEach(Endpoint::close);
+        transmitContexts.forEach(SharedTransmitContext::close);
         if (vector != null) {
             vector.close();
         } else {

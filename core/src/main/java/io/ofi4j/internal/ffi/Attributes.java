@@ -26,6 +26,10 @@ public final class Attributes {
         return value < 0 ? Long.MAX_VALUE : value;
     }
 
+    private static long contexts(long count) {
+        return count == EndpointAttributes.SHARED_CONTEXT ? count : size(count);
+    }
+
     /** An address format without its prefix. */
     public static String addressFormatName(int format) {
         return FabricCalls.fi_tostr(format, fabric_h.FI_TYPE_ADDR_FORMAT()).replaceFirst("^FI_", "");
@@ -55,7 +59,8 @@ public final class Attributes {
                 fi_ep_attr.protocol_version(at), size(fi_ep_attr.max_msg_size(at)),
                 size(fi_ep_attr.msg_prefix_size(at)), size(fi_ep_attr.max_order_raw_size(at)),
                 size(fi_ep_attr.max_order_war_size(at)), size(fi_ep_attr.max_order_waw_size(at)),
-                fi_ep_attr.mem_tag_format(at), size(fi_ep_attr.tx_ctx_cnt(at)), size(fi_ep_attr.rx_ctx_cnt(at)));
+                fi_ep_attr.mem_tag_format(at), contexts(fi_ep_attr.tx_ctx_cnt(at)),
+                contexts(fi_ep_attr.rx_ctx_cnt(at)));
     }
 
     public static DomainAttributes domain(InfoHandle info) {

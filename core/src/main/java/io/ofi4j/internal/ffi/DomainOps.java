@@ -65,6 +65,27 @@ public final class DomainOps {
         });
     }
 
+    /** A context that receives for several endpoints. */
+    public static Opened fi_srx_context(Handle domain, InfoHandle info) {
+        MemorySegment function = domain.require(OPS, fi_ops_domain.srx_ctx$offset(), "fi_srx_context");
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(function, domain.pointer(),
+                info.receive(), out, MemorySegment.NULL));
+    }
+
+    /** A context that transmits for several endpoints. */
+    public static Opened fi_stx_context(Handle domain, InfoHandle info) {
+        MemorySegment function = domain.require(OPS, fi_ops_domain.stx_ctx$offset(), "fi_stx_context");
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(function, domain.pointer(),
+                info.transmit(), out, MemorySegment.NULL));
+    }
+
+    /** An endpoint of several contexts. */
+    public static Opened fi_scalable_ep(Handle domain, InfoHandle info) {
+        MemorySegment function = domain.require(OPS, fi_ops_domain.scalable_ep$offset(), "fi_scalable_ep");
+        return Opened.by(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.scalable_ep
+                .invoke(function, domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
+    }
+
     public static Opened fi_endpoint(Handle domain, InfoHandle info) {
         MemorySegment function = domain.require(OPS, fi_ops_domain.endpoint$offset(), "fi_endpoint");
         // Some providers' first endpoint installs signal handlers.

@@ -19,6 +19,20 @@ public final class EndpointOps {
     /** Providers read and write a size_t, whatever length they are given. */
     private static final long ROOM = 64;
 
+    /** A transmit context of a scalable endpoint. */
+    public static Opened fi_tx_context(Handle scalable, int index, InfoHandle info) {
+        MemorySegment function = scalable.require(OPS, fi_ops_ep.tx_ctx$offset(), "fi_tx_context");
+        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(function, scalable.pointer(),
+                index, info.transmit(), out, MemorySegment.NULL));
+    }
+
+    /** A receive context of a scalable endpoint. */
+    public static Opened fi_rx_context(Handle scalable, int index, InfoHandle info) {
+        MemorySegment function = scalable.require(OPS, fi_ops_ep.rx_ctx$offset(), "fi_rx_context");
+        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(function, scalable.pointer(),
+                index, info.receive(), out, MemorySegment.NULL));
+    }
+
     /** A status, and the value if it is 0. */
     public record Number(int status, long value) {}
 

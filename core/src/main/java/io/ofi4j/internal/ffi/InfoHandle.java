@@ -59,6 +59,13 @@ public final class InfoHandle {
         }
     }
 
+    /** Has the endpoint of a request share the contexts that the passive endpoint's info says; providers leave that out of requests. */
+    public void shareAs(InfoHandle passive) {
+        long shared = fabric_h.FI_SHARED_CONTEXT();
+        if (fi_ep_attr.tx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.tx_ctx_cnt(endpoint(), shared); }
+        if (fi_ep_attr.rx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.rx_ctx_cnt(endpoint(), shared); }
+    }
+
     /** A copy with this number of receives. */
     public InfoHandle withReceives(long count) {
         InfoHandle copy = copyOf(info);

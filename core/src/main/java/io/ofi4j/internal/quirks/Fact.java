@@ -47,6 +47,8 @@ public enum Fact {
     CLAIMS_TRUNCATE,
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
     FULL_RECEIVES_LACK_MEMORY,
+    /** A receive of a shared context that is canceled gives no completion. */
+    SHARED_RECEIVES_END_SILENTLY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED,
     /** Some messages with completion data come without it. */

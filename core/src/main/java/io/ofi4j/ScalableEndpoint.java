@@ -1,0 +1,170 @@
+package io.ofi4j;
+
+import io.ofi4j.EndpointBindings.Role;
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.InfoHandle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * An endpoint of one address and several contexts, each with a queue of its own; fi_scalable_ep, fi_endpoint(3). Opened by
+ * {@link Domain#openScalableEndpoint}; works after {@link #bind} and {@link #enable}. Its contexts are {@link Endpoint}s that bind
+ * queues and counters and are enabled as others are; each has one direction and no address. How many there can be the info says:
+ * {@link EndpointAttributes#transmitContexts} and {@link EndpointAttributes#receiveContexts}, asked for with {@link AttributeHints}.
+ *
+ * <p>Peers send to receive context 0, or to another one through {@link AddressVector#receiveContext}. Of the software providers only
+ * {@code sockets} has scalable endpoints.
+ *
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Every method
+ * throws {@link IllegalStateException} once it is closed, and {@link FabricException} if libfabric reports an error.
+ */
+public final class ScalableEndpoint implements AutoCloseable {
+    private record Context(Endpoint endpoint, int index) {}
+
+    private final Domain domain;
+    private final Handle handle;
+    private final FabricInfo info;
+    private final List<Context> contexts = new ArrayList<>();
+    private AddressVector vector;
+    private boolean enabled;
+    private boolean closed;
+
+    ScalableEndpoint(Domain domain, Handle handle, FabricInfo info) {
+        this.domain = domain;
+        this.handle = handle;
+        this.info = info;
+    }
+
+    /** {@return the info it was opened with} */
+    public FabricInfo info() { return info; }
+
+    /**
+     * Binds the vector of the peers that its contexts reach; fi_ep_bind.
+     *
+     * @throws IllegalArgumentException if the vector is of another domain
+     * @throws IllegalStateException also if it already has one, or the vector is closed
+     */
+    public synchronized ScalableEndpoint bind(AddressVector peers) {
+        requireOpen();
+        if (peers.domain() != domain) {
+            throw new IllegalArgumentException("an object bound to " + this + " must be of the same domain");
+        }
+        if (vector != null) { throw new IllegalStateException(this + " already has an address vector"); }
+        peers.bind(this);
+        int status = domain.fabric().lock.alone(() -> FidOps.fi_bind(handle, peers.handle(), 0));
+        if (status < 0) { peers.endpoints().remove(this); }
+        Status.check(status, "fi_scalable_ep_bind", info.provider());
+        vector = peers;
+        return this;
+    }
+
+    AddressVector vector() { return vector; }
+
+    /**
+     * Opens a transmit context, which has every operation but receives; fi_tx_context.
+     *
+     * @param index its number, from 0 on; each can be open once
+     * @return the context, which the caller closes before this endpoint
+     * @throws IndexOutOfBoundsException if there is no such context
+     * @throws IllegalStateException also if no address vector is bound, or the context is open
+     */
+    public synchronized Endpoint openTransmitContext(int index) {
+        return open(Role.TRANSMIT, index, info.endpoint().transmitContexts(), "fi_tx_context",
+                EndpointOps::fi_tx_context);
+    }
+
+    /** As {@link #openTransmitContext}, of a context for receives; fi_rx_context. */
+    public synchronized Endpoint openReceiveContext(int index) {
+        return open(Role.RECEIVE, index, info.endpoint().receiveContexts(), "fi_rx_context",
+                EndpointOps::fi_rx_context);
+    }
+
+    private interface Opening {
+        Opened open(Handle scalable, int index, InfoHandle info);
+    }
+
+    private Endpoint open(Role role, int index, long count, String call, Opening opening) {
+        requireVector();
+        Objects.checkIndex(index, count);
+        if (contexts.stream().anyMatch(one -> one.index == index && one.endpoint.bindings.role == role)) {
+            throw new IllegalStateException(role + " " + index + " of " + this + " is open");
+        }
+        Opened out = domain.fabric().lock.alone(() -> opening.open(handle, index, FoundInfo.of(info).handle()));
+        Status.check(out.status(), call, info.provider());
+        Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
+        contexts.add(new Context(context, index));
+        return context;
+    }
+
+    synchronized void forget(Endpoint context) { contexts.removeIf(one -> one.endpoint == context); }
+
+    /**
+     * Enables the endpoint; fi_enable. Its contexts are enabled by themselves, before or after.
+     *
+     * @throws IllegalStateException also if no address vector is bound, or it is enabled
+     */
+    public synchronized ScalableEndpoint enable() {
+        requireVector();
+        if (enabled) { throw new IllegalStateException(this + " is enabled already"); }
+        Status.check(domain.fabric().lock.alone(() -> FidOps.fi_enable(handle)), "fi_enable", info.provider());
+        enabled = true;
+        return this;
+    }
+
+    /**
+     * {@return the address at which peers reach this endpoint; fi_getname, fi_cm(3)}
+     *
+     * @throws IllegalStateException also if the endpoint is not enabled
+     */
+    public synchronized EndpointAddress address() {
+        requireOpen();
+        if (!enabled) { throw new IllegalStateException("enable " + this + " first"); }
+        CmOps.Name name = CmOps.fi_getname(handle);
+        Status.check(name.status(), "fi_getname", info.provider());
+        return EndpointAddress.of(name.address(), info.addressFormat());
+    }
+
+    private void requireVector() {
+        requireOpen();
+        if (vector == null) { throw new IllegalStateException("bind an address vector to " + this + " first"); }
+    }
+
+    private void requireOpen() {
+        domain.checkThread();
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
+    }
+
+    /** Closes the endpoint; fi_close. Throws {@link IllegalStateException} naming its contexts that are open. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            domain.checkThread();
+            if (closed) { return; }
+            if (!contexts.isEmpty()) {
+                throw new IllegalStateException("close these before " + this + ": " + contexts.stream()
+                        .map(one -> one.endpoint.bindings.role + " " + one.index).collect(Collectors.joining(", ")));
+            }
+            closed = true;
+        }
+        int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
+        if (vector != null) { vector.endpoints().remove(this); }
+        domain.forget(this);
+        Status.check(status, "fi_close(scalable endpoint)", info.provider());
+    }
+
+    @Override
+    public String toString() { return "Scalable endpoint " + info.endpoint().type() + " of " + info.provider(); }
+}

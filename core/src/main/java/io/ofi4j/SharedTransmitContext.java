@@ -1,0 +1,57 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Status;
+
+/**
+ * A transmit context that several endpoints share, and with it the provider's queue of operations; fi_stx_context, fi_endpoint(3).
+ * Opened by {@link Domain#openSharedTransmitContext}, bound with {@link Endpoint#bind(SharedTransmitContext)} to endpoints that were
+ * asked for with {@link AttributeHints#sharedTransmitContext}. Operations are posted to the endpoints. The domain's
+ * {@link ThreadingModel} decides which threads may close it; others get {@link WrongThreadException}.
+ */
+public final class SharedTransmitContext implements AutoCloseable {
+    private final Domain domain;
+    private final Handle handle;
+    private final OpenChildren endpoints = new OpenChildren();
+    private boolean closed;
+
+    SharedTransmitContext(Domain domain, Handle handle) {
+        this.domain = domain;
+        this.handle = handle;
+    }
+
+    Domain domain() { return domain; }
+
+    Handle handle() { return handle; }
+
+    OpenChildren endpoints() { return endpoints; }
+
+    synchronized void bind(Endpoint endpoint) {
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        endpoints.add(endpoint);
+    }
+
+    /**
+     * Closes the context; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open, and
+     * {@link FabricException} if libfabric reports an error.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            domain.checkThread();
+            if (closed) { return; }
+            endpoints.requireNone(this);
+            closed = true;
+        }
+        domain.forget(this);
+        int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
+        Status.check(status, "fi_close(shared transmit context)", handle.provider());
+    }
+
+    @Override
+    public String toString() { return "Shared transmit context of " + handle.provider(); }
+}
