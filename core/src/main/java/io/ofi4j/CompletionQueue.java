@@ -73,7 +73,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.contexts = new ContextSlab(arena, size);
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
-                domain.hasCriticalPolls(), endpoints, dataReceives);
+                domain.queues.hasCriticalPolls(), endpoints, dataReceives);
         this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
@@ -271,7 +271,9 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     }
 
     /** Completes a save well; whether there was room. */
-    boolean saved(long token, int level) { return asAnyone(() -> keep(token, SAVED, level)); }
+    boolean saved(long token, int level) {
+        return asAnyone(() -> keep(token, SAVED, level));
+    }
 
     /** Reports a save that failed. */
     void failed(CompletionError error) {
@@ -283,14 +285,15 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Notes what an endpoint has in flight, for {@link #hasEarlier}. */
     void markEarlier(Endpoint endpoint) {
-        asAnyone(() -> {
+        try (var _ = guard.enterAsAnyone()) {
             contexts.markEarlier(endpoint.number);
-            return null;
-        });
+        }
     }
 
     /** Whether anything of that is still in flight. */
-    boolean hasEarlier(Endpoint endpoint) { return asAnyone(() -> contexts.earlierInFlight(endpoint.number)); }
+    boolean hasEarlier(Endpoint endpoint) {
+        return asAnyone(() -> contexts.earlierInFlight(endpoint.number));
+    }
 
     int fenceError(long token) { return asAnyone(() -> completions.fenceError(token)); }
 

@@ -63,13 +63,13 @@ public final class Counter implements AutoCloseable {
         this.handle = handle;
         this.guard = guard;
         Quirks quirks = domain.quirks;
-        this.ops = new CntrOps(handle, domain.hasCriticalPolls());
+        this.ops = new CntrOps(handle, domain.queues.hasCriticalPolls());
         this.hasOwnTable = quirks.has(Fact.OWN_COUNTER_TABLE);
         this.blocks = quirks.has(Fact.BLOCKING_COUNTER_WAIT)
                 && (waitObject == WaitObject.FD || waitObject == WaitObject.UNSPECIFIED);
         isWaitSpoiled |= quirks.has(Fact.SPOILS_COUNTER_WAIT);
         this.blocking = new BlockingWait(null, "fi_cntr_wait");
-        this.isReadable = !domain.hasQueuesOfTheirOwn();
+        this.isReadable = !domain.queues.areDomains();
     }
 
     /** Wraps a native counter; closes it if that fails. */
@@ -111,7 +111,7 @@ public final class Counter implements AutoCloseable {
 
     /** Notes that an endpoint with that queue was enabled; inside the guard. */
     void enabled(CompletionQueue served) {
-        queue = domain.hasQueuesOfTheirOwn() ? served : null;
+        queue = domain.queues.areDomains() ? served : null;
         isReadable = true;
     }
 

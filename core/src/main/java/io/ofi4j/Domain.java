@@ -15,10 +15,8 @@ import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
-import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
@@ -57,7 +55,7 @@ public final class Domain implements AutoCloseable {
     private final Fabric fabric;
     private final Handle handle;
     private final FabricInfo info;
-    private final OpenChildren children = OpenChildren.owned();
+    final OpenChildren children = OpenChildren.owned();
     private int lastNumber;
     private volatile boolean closed;
 
@@ -77,7 +75,9 @@ public final class Domain implements AutoCloseable {
     public FabricInfo info() { return info; }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
-    public CompletionQueue openCompletionQueue() { return openCompletionQueue(CompletionQueueAttributes.defaults()); }
+    public CompletionQueue openCompletionQueue() {
+        return openCompletionQueue(CompletionQueueAttributes.defaults());
+    }
 
     /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight. */
     public CompletionQueue openCompletionQueue(int size) {
@@ -97,7 +97,9 @@ public final class Domain implements AutoCloseable {
     }
 
     /** As {@link #openCounter(CounterAttributes)}, without a wait object. */
-    public Counter openCounter() { return openCounter(CounterAttributes.defaults()); }
+    public Counter openCounter() {
+        return openCounter(CounterAttributes.defaults());
+    }
 
     /**
      * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
@@ -110,19 +112,12 @@ public final class Domain implements AutoCloseable {
         return adopt(queues.open(attributes));
     }
 
-    /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
-    boolean hasQueuesOfTheirOwn() { return quirks.has(Fact.QUEUES_ARE_DOMAINS); }
-
-    /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
-    boolean hasCriticalPolls() {
-        long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
-        return quirks.has(Fact.CRITICAL_POLLS) && (messages == 0 || !quirks.has(Fact.LONG_MESSAGES_STOP_CALLS));
-    }
-
     boolean isClosed() { return closed; }
 
     /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
-    public AddressVector openAddressVector() { return openAddressVector(AddressVectorAttributes.defaults()); }
+    public AddressVector openAddressVector() {
+        return openAddressVector(AddressVectorAttributes.defaults());
+    }
 
     /**
      * Opens an address vector; fi_av_open, fi_av(3).
@@ -138,7 +133,9 @@ public final class Domain implements AutoCloseable {
     }
 
     /** As {@link #openEndpoint(FabricInfo)}, with the info that this domain was opened with. */
-    public Endpoint openEndpoint() { return openEndpoint(info); }
+    public Endpoint openEndpoint() {
+        return openEndpoint(info);
+    }
 
     /**
      * Opens an endpoint; fi_endpoint(3). Bind a queue, and a vector or, if it is connected (MSG), an event queue; then enable it.
@@ -313,16 +310,15 @@ public final class Domain implements AutoCloseable {
         return adopt(new SaveService(this));
     }
 
-    /** The open region that peers name by this key, or null. */
-    MemoryRegion regionWith(long key) { return children.find(MemoryRegion.class, region -> region.isFor(key)); }
-
     <T> T adopt(T child) {
         children.add(child);
         return child;
     }
 
     /** As {@link #startProgress(Duration)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
-    public ProgressThread startProgress() { return startProgress(ProgressThread.DEFAULT_PAUSE); }
+    public ProgressThread startProgress() {
+        return startProgress(ProgressThread.DEFAULT_PAUSE);
+    }
 
     /**
      * As {@link #startProgress(Waiting)}, with the same pause after each round.
@@ -368,7 +364,9 @@ public final class Domain implements AutoCloseable {
     }
 
     /** {@return what is registered now} Any thread may call it, also after close. */
-    public synchronized DomainStatistics statistics() { return regions.statistics(); }
+    public synchronized DomainStatistics statistics() {
+        return regions.statistics();
+    }
 
     synchronized void finishIdleRegions() { regions.finishIdle(null); }
 

@@ -7,7 +7,9 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +30,18 @@ final class DomainQueues {
         this.domain = domain;
         this.info = domain.info();
         this.domainGuard = domainGuard;
+    }
+
+    /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
+    boolean areDomains() {
+        return domain.quirks.has(Fact.QUEUES_ARE_DOMAINS);
+    }
+
+    /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
+    boolean hasCriticalPolls() {
+        long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
+        return domain.quirks.has(Fact.CRITICAL_POLLS)
+                && (messages == 0 || !domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS));
     }
 
     CompletionQueue open(CompletionQueueAttributes attributes) {
@@ -52,7 +66,7 @@ final class DomainQueues {
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE && domain.hasQueuesOfTheirOwn()) {
+        if (object != WaitObject.NONE && areDomains()) {
             throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
                     + " with threading model COMPLETION: poll, or request another threading model");
         }

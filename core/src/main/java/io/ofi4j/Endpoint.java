@@ -35,15 +35,13 @@ import java.util.function.Function;
  * {@link IllegalStateException} if the endpoint is enabled, already has such an object, or the object is closed.
  *
  * <p><b>Closing</b> completes every operation in flight with {@code ECANCELED} on its queue. On {@code tcp;ofi_rxm}, libfabric
- * leaks the socket of each connection that a peer has started and this endpoint has not accepted by then, until the process
- * ends.
+ * then keeps, until the process ends, the sockets of connections that peers have started and this endpoint has not accepted.
  */
 public final class Endpoint implements AutoCloseable {
     final Domain domain;
     final Handle handle;
     final int number;
     final Quirks quirks;
-
     private final FabricInfo info;
     /** An alias shares its original's. */
     final EndpointBindings bindings;
@@ -149,8 +147,7 @@ public final class Endpoint implements AutoCloseable {
      * they fail or are canceled. Polling is still needed: it ends operations, frees their places in the queue, and releases
      * closing regions. FI_SELECTIVE_COMPLETION, fi_endpoint(3).
      *
-     * <p>libfabric still reports every completion, and polling drops the others: this library must know when an operation no
-     * longer uses its region.
+     * <p>libfabric still reports every completion, and polling drops the others: until then their regions are in use.
      */
     public synchronized Endpoint bindSelective(CompletionQueue queue) {
         bindings.bindSelective(queue);
@@ -166,7 +163,9 @@ public final class Endpoint implements AutoCloseable {
     public EndpointStatistics statistics() { return bindings.requireTransmitQueue().statisticsOf(this); }
 
     /** Begins anew to record how long operations take, or ends that; as {@link #statistics}, but not after close. */
-    public void recordLatencies(boolean on) { bindings.requireTransmitQueue().recordLatencies(this, on); }
+    public void recordLatencies(boolean on) {
+        bindings.requireTransmitQueue().recordLatencies(this, on);
+    }
 
     /**
      * Binds a counter of this endpoint's operations; fi_ep_bind.
@@ -262,7 +261,9 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Messages messages() { return families.messages(); }
 
     /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; fi_tagged(3). */
-    public synchronized Tagged tagged() { return families.tagged(); }
+    public synchronized Tagged tagged() {
+        return families.tagged();
+    }
 
     /**
      * {@return the atomic operations of this endpoint; fi_atomic(3)}
@@ -273,18 +274,21 @@ public final class Endpoint implements AutoCloseable {
     public synchronized Atomics atomics() { return families.atomics(); }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
-    public EndpointOptions options() { return new EndpointOptions(this); }
+    public EndpointOptions options() {
+        return new EndpointOptions(this);
+    }
 
     /** {@return the settings of this endpoint that work once it is enabled; fi_control} */
-    public EndpointControl control() { return new EndpointControl(this); }
+    public EndpointControl control() {
+        return new EndpointControl(this);
+    }
 
     /**
-     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. Its operations use the same queues, and stay in
-     * flight until they complete or this endpoint is closed, even if the alias is closed first. Of the software providers only
-     * {@code sockets} offers it.
+     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. The caller closes it before this endpoint. Its
+     * operations use the same queues, and stay in flight until they complete or this endpoint is closed, even if the alias is
+     * closed first. Of the software providers only {@code sockets} offers it.
      *
      * @param levels the default flags, as in {@link EndpointControl#defaultFlags(Set)}
-     * @return the alias, which the caller closes before this endpoint
      * @throws IllegalArgumentException if there are other flags
      * @throws UnsupportedOperationException if the provider has no aliases
      * @throws IllegalStateException also if this endpoint is not enabled
@@ -315,7 +319,9 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /** {@return the longest time that waiting operations wait for room} */
-    public synchronized Duration postTimeout() { return postTimeout; }
+    public synchronized Duration postTimeout() {
+        return postTimeout;
+    }
 
     boolean isEnabled() { return atProvider.isEnabled(); }
 
@@ -347,14 +353,10 @@ public final class Endpoint implements AutoCloseable {
             aliases.requireNone(this);
             closeBegun = true;
         }
-        if (original == null) {
-            closeOriginal();
-        } else {
+        if (original != null) {
             closeAlias();
+            return;
         }
-    }
-
-    private void closeOriginal() {
         Object recording = RECORDER.closing();
         families.close();
         if (bindings.transmitQueue() != null) {

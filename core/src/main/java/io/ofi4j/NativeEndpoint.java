@@ -110,7 +110,7 @@ final class NativeEndpoint implements EndpointView {
 
     private void requireFit() {
         CompletionQueue receiveQueue = bindings.receiveQueue();
-        if (domain.hasQueuesOfTheirOwn()) {
+        if (domain.queues.areDomains()) {
             if (bindings.transmitQueue() != receiveQueue) {
                 throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
                         + ", one completion queue serves both directions of an endpoint");
@@ -311,7 +311,7 @@ final class NativeEndpoint implements EndpointView {
     private int closeWithoutVector() {
         Handle none = opened(DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0), "fi_av_open");
         FidOps.fi_bind(handle, none, 0);
-        int status = domain.hasQueuesOfTheirOwn() ? enableAndClose() : FidOps.fi_close(handle);
+        int status = domain.queues.areDomains() ? enableAndClose() : FidOps.fi_close(handle);
         FidOps.fi_close(none);
         return status;
     }

@@ -217,7 +217,9 @@ public final class SaveService implements AutoCloseable {
 
     private int save(Request request) {
         MemoryRegion known = found.get(request.key);
-        MemoryRegion region = known != null && known.isOpen() ? known : domain.regionWith(request.key);
+        MemoryRegion region = known != null && known.isOpen()
+                ? known
+                : domain.children.find(MemoryRegion.class, one -> one.isFor(request.key));
         if (region == null) { return Errno.ENOKEY; }
         if (found.size() == MOST_FOUND) { found.clear(); } // closed ones are among them
         found.put(request.key, region);

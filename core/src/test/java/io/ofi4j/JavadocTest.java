@@ -53,8 +53,8 @@ class JavadocTest {
     /** Members that doclint warns of, one line each; missing tags, whose warnings name the tag, are allowed. */
     private List<String> membersWithoutComment(List<String> sources) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("-Xdoclint:missing/protected",
-                "-Xdoclint/package:io.ofi4j,io.ofi4j.info,io.ofi4j.job,io.ofi4j.util,io.ofi4j.verbs", "-XDrawDiagnostics",
-                "-Xmaxwarns", "10000", "-proc:none", "-d", output.toString(), "-p", BINDINGS));
+                "-Xdoclint/package:io.ofi4j,io.ofi4j.info,io.ofi4j.job,io.ofi4j.util,io.ofi4j.verbs",
+                "-XDrawDiagnostics", "-Xmaxwarns", "10000", "-proc:none", "-d", output.toString(), "-p", BINDINGS));
         arguments.addAll(sources);
         StringWriter messages = new StringWriter();
         PrintWriter out = new PrintWriter(messages);

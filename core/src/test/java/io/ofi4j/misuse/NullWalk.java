@@ -7,16 +7,21 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Counter;
+import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.EndpointOption;
+import io.ofi4j.EndpointStatistics;
 import io.ofi4j.Event;
 import io.ofi4j.EventError;
+import io.ofi4j.Fabric;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
 import io.ofi4j.RawKey;
 import io.ofi4j.SaveService;
+import io.ofi4j.ScalableEndpoint;
+import io.ofi4j.SharedTransmitContext;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AddressVectorAttributes;
@@ -90,7 +95,8 @@ final class NullWalk {
     /** What the library makes, and takes nowhere: as it was made, with whatever is in it. */
     private static final Set<Class<?>> MADE_BY_THE_LIBRARY = Set.of(CompletionError.class, EventError.class,
             Event.Connected.class, Event.ConnectionRequested.class, Event.Failed.class, Event.ShutDown.class,
-            DomainAttributes.class, EndpointAttributes.class, FabricAttributes.class, Parameter.class);
+            DomainAttributes.class, EndpointAttributes.class, EndpointStatistics.class, FabricAttributes.class,
+            Parameter.class);
 
     private static final List<Class<? extends Throwable>> NAMED = List.of(NullPointerException.class,
             IllegalArgumentException.class, IllegalStateException.class, UnsupportedOperationException.class,
@@ -130,7 +136,12 @@ final class NullWalk {
                         Rendezvous.newSecret());
                 Job job = Job.join(); // of one
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
+                Fabric sockets = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("sockets")));
+                Domain domain = sockets.openDomain();
+                SharedTransmitContext shared = domain.openSharedTransmitContext();
+                ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Arena arena = Arena.ofShared()) {
+            walk.add(shared, scalable, EndpointStatistics.Latencies.NONE);
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
