@@ -105,6 +105,11 @@ int ping(struct world *world, const char *work, uint64_t unmeasured, uint64_t co
 /* The other side of that. */
 int pong(struct world *world, const char *work, uint64_t count);
 
+/* Serves the operations of others until there is another command. */
+void serve(struct world *world);
+/* Reads 8 bytes of another process, so many reads in flight, for so long; how many have completed. */
+uint64_t crowd(struct world *world, uint64_t window, bool yields, int64_t nanoseconds);
+
 static inline int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);

@@ -7,6 +7,9 @@
  *     run WORK SIZE WINDOW COUNT                     ok NANOSECONDS 0
  *     ping WORK UNMEASURED COUNT                     ok 0 SWITCHES NANOSECONDS ...
  *     pong WORK COUNT                                ok 0 SWITCHES
+ *     serve                                          ok, once there is another command
+ *     crowd WINDOW YIELDS NANOSECONDS                ok COUNT
+ *     rest                                           ok
  *
  * SWITCHES is how often the system made the thread wait for others meanwhile. Whatever fails ends the process, with 'error' and a sentence. So does the end of stdin, without one.
  *
@@ -126,6 +129,20 @@ static void command_pong(struct world *world, const char *line) {
     printf("ok 0 %ld\n", switches() - before);
 }
 
+static void command_crowd(struct world *world, const char *line) {
+    unsigned long window;
+    int yields;
+    long nanoseconds;
+    if (sscanf(line, "crowd %lu %d %ld", &window, &yields, &nanoseconds) != 3 || window > MOST_IN_FLIGHT)
+        misunderstood(line);
+    printf("ok %lu\n", crowd(world, window, yields != 0, nanoseconds));
+}
+
+static void command_serve(struct world *world) {
+    serve(world);
+    puts("ok");
+}
+
 static void *do_nothing(void *unused) {
     for (;;)
         pause();
@@ -156,6 +173,12 @@ int main(int argument_count, char **arguments) {
             command_ping(world, line);
         else if (strncmp(line, "pong ", 5) == 0)
             command_pong(world, line);
+        else if (strncmp(line, "crowd ", 6) == 0)
+            command_crowd(world, line);
+        else if (strncmp(line, "serve", 5) == 0)
+            command_serve(world);
+        else if (strncmp(line, "rest", 4) == 0)
+            puts("ok");
         else
             misunderstood(line);
         fflush(stdout);

@@ -134,7 +134,7 @@ int open_world(struct world *world, enum family family, const char *provider, co
     open_region(world, &world->local, length, messages ? two_sided : FI_READ | FI_WRITE, 1);
     open_region(world, &world->remote, length, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
     open_region(world, &world->letter, LETTER_ROOM, messages ? two_sided : FI_WRITE, 3);
-    open_region(world, &world->mailbox, LETTER_ROOM, messages ? two_sided : FI_REMOTE_WRITE, 4);
+    open_region(world, &world->mailbox, LETTER_ROOM, messages ? two_sided : FI_REMOTE_READ | FI_REMOTE_WRITE, 4);
     char name[NAME_ROOM];
     size_t room = sizeof(name);
     check(fi_getname(&world->target->fid, name, &room), "fi_getname");

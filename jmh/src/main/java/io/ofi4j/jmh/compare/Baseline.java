@@ -16,7 +16,8 @@ final class Baseline implements AutoCloseable {
     /** How it is compiled. */
     static final List<String> OPTIONS = List.of("-O2", "-std=gnu11");
 
-    private static final List<String> SOURCES = List.of("main.c", "world.c", "work.c", "messages.c", "exchange.c");
+    private static final List<String> SOURCES = List.of("main.c", "world.c", "work.c", "messages.c", "exchange.c",
+            "crowd.c");
     private static final String HEADER = "baseline.h";
     private static final String BINARY = "baseline";
 

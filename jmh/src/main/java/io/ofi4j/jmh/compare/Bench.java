@@ -57,7 +57,8 @@ public final class Bench implements Callable<Integer> {
 
     @Option(names = "--charts", paramLabel = "FOLDER",
             description = "Draw the percentiles of the exchanges between two "
-                    + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files.")
+                    + "processes and the bandwidth by size, which is then measured at more sizes, as PNG files; with --scale, "
+                    + "its table.")
     private Path chartsFolder;
 
     @Option(names = "--idle-thread",
@@ -78,6 +79,11 @@ public final class Bench implements Callable<Integer> {
     @Option(names = "--scale", description = "Measure instead what an operation takes by the number of regions, peers, "
             + "operations in flight and threads, over shm or the provider that -p names.")
     private boolean scale;
+
+    @Option(names = "--contention",
+            description = "Measure instead how much one and two processes read from one server at the same "
+                    + "time, over shm or the provider that -p names.")
+    private boolean contention;
 
     @Option(names = "--safepoints", arity = "0..*", paramLabel = "PROVIDER",
             description = "Measure instead how long the JVM waits at "
@@ -140,12 +146,13 @@ public final class Bench implements Callable<Integer> {
         }
         if (scale) {
             requireThere(providers);
-            return Scale.run(providers.isEmpty() ? List.of("shm") : providers);
+            return Scale.run(providers.isEmpty() ? List.of("shm") : providers, chartsFolder);
         }
         if (safepoints != null) {
             measureSafepoints();
             return 0;
         }
+        if (contention) { return measureContention(); }
         requireWritable();
         Version version = Libfabric.load().version();
         List<String> chosen = providers.isEmpty() ? software(version.major() >= 2, quick) : providers;
@@ -167,6 +174,21 @@ public final class Bench implements Callable<Integer> {
         requireThere(named);
         List<String> chosen = named.isEmpty() ? software(Libfabric.load().version().major() >= 2, true) : named;
         new Safepoints(spec.commandLine().getOut(), Safepoints.COUNT).run(chosen);
+    }
+
+    private int measureContention() {
+        List<String> chosen = providers.isEmpty() ? List.of("shm") : providers;
+        requireThere(chosen);
+        Version version = Libfabric.load().version();
+        Conditions.machine(spec.commandLine().getOut(), version.toString());
+        try (Baseline baseline = Baseline.compile()) {
+            for (String provider : chosen) {
+                new Contention(spec.commandLine().getOut(), seconds == null ? QUICK_SECONDS : seconds).run(provider,
+                        version.major(), baseline.command(!idleThread),
+                        Jvm.command(JavaWorker.class, jvmOptions.toArray(String[]::new)));
+            }
+        }
+        return 0;
     }
 
     private static List<String> software(boolean two, boolean quick) {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 import org.knowm.xchart.BitmapEncoder;
@@ -70,6 +71,19 @@ final class Charts {
     private static void addBandwidth(XYChart chart, String name, List<Row> rows, ToDoubleFunction<Row> nanoseconds) {
         chart.addSeries(name, rows.stream().map(row -> (double) row.size()).toList(),
                 rows.stream().map(row -> row.size() / nanoseconds.applyAsDouble(row)).toList());
+    }
+
+    /**
+     * What an operation takes by the number of several things.
+     *
+     * @param times of each thing pairs of the number and the nanoseconds
+     */
+    void scale(String libfabric, String provider, Map<String, List<double[]>> times) {
+        XYChart chart = chart("Write of 8 B with completion, " + provider + ", libfabric " + libfabric, "how many",
+                "nanoseconds");
+        times.forEach((name, points) -> chart.addSeries(name, points.stream().map(point -> point[0]).toList(),
+                points.stream().map(point -> point[1]).toList()));
+        save(chart, "scale", provider, libfabric);
     }
 
     private static XYChart chart(String title, String xTitle, String yTitle) {

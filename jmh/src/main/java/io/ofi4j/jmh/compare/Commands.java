@@ -15,15 +15,19 @@ final class Commands {
     private static final String END = "";
     private static final int LONGEST_COMMAND_SECONDS = 60;
 
+    private static final BlockingQueue<String> COMMANDS = new LinkedBlockingQueue<>();
+
     private Commands() {}
+
+    /** Whether another command has come. */
+    static boolean isNext() { return !COMMANDS.isEmpty(); }
 
     /** Hands every command, as its words, to this thread's worker, until stdin ends. */
     static void obey(Function<String[], String> worker) throws InterruptedException {
-        BlockingQueue<String> commands = new LinkedBlockingQueue<>();
-        Thread.ofPlatform().daemon().start(() -> read(commands));
+        Thread.ofPlatform().daemon().start(Commands::read);
         PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         String command;
-        while (!END.equals(command = commands.take())) {
+        while (!END.equals(command = COMMANDS.take())) {
             String answer;
             try {
                 answer = worker.apply(command.split(" "));
@@ -37,13 +41,13 @@ final class Commands {
     }
 
     /** A worker whose driver is gone must not spin for ever. */
-    private static void read(BlockingQueue<String> commands) {
+    private static void read() {
         try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             String line;
             while ((line = in.readLine()) != null) {
-                commands.add(line);
+                COMMANDS.add(line);
             }
-            commands.add(END);
+            COMMANDS.add(END);
             TimeUnit.SECONDS.sleep(LONGEST_COMMAND_SECONDS);
             System.exit(1);
         } catch (IOException | InterruptedException e) {

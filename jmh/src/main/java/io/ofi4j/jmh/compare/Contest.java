@@ -94,6 +94,22 @@ final class Contest implements AutoCloseable {
         return acquainted(c, cOpened, startC(Processors.second(baseline)));
     }
 
+    /** Starts another C worker, tied to no processor, that knows the first. */
+    Worker clientOfC() {
+        return client(cOpened, startC(baseline));
+    }
+
+    /** As {@link #clientOfC}, of the Java worker. */
+    Worker clientOfJava() {
+        return client(javaOpened, startJava(javaCommand));
+    }
+
+    private Worker client(String[] server, Worker worker) {
+        open(worker);
+        worker.ask(other(server));
+        return worker;
+    }
+
     /** Starts a second Java worker, and makes the two known to each other. */
     Worker otherJava() {
         return acquainted(java, javaOpened, startJava(Processors.second(javaCommand)));

@@ -46,6 +46,10 @@ final class JavaWorker {
             case "run" -> run(words);
             case "ping" -> ping(words);
             case "pong" -> pong(words);
+            case "serve" -> serve();
+            case "crowd" ->
+                "ok " + new Crowd(world).read(Long.parseLong(words[1]), words[2].equals("1"), Long.parseLong(words[3]));
+            case "rest" -> "ok";
             default -> throw new IllegalArgumentException("not understood: " + words[0]);
         };
     }
@@ -92,7 +96,7 @@ final class JavaWorker {
     private String other(String[] words) {
         world.insertOther(EndpointAddress.of(HexFormat.of().parseHex(words[1])),
                 new RemoteRegion(Long.parseLong(words[2]), World.LETTER_ROOM, Long.parseUnsignedLong(words[3]),
-                        Access.REMOTE_WRITE.bit()));
+                        Access.REMOTE_READ.bit() | Access.REMOTE_WRITE.bit()));
         return "ok";
     }
 
@@ -121,6 +125,11 @@ final class JavaWorker {
             answer.append(' ').append(sample);
         }
         return answer.toString();
+    }
+
+    private String serve() {
+        new Crowd(world).serve();
+        return "ok";
     }
 
     private String pong(String[] words) {

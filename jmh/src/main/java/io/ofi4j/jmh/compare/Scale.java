@@ -15,8 +15,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 
@@ -44,18 +46,21 @@ final class Scale {
 
     private final String provider;
     private final int libfabricMajor;
+    /** Of each thing that grows, how many there were and what an operation took. */
+    private final Map<String, List<double[]>> times = new LinkedHashMap<>();
 
     private Scale(String provider) {
         this.provider = provider;
         this.libfabricMajor = Libfabric.load().version().major();
     }
 
-    /** Runs in JVMs of their own, one a provider; how they ended. */
-    static int run(List<String> providers) {
+    /** Runs in JVMs of their own, one a provider; how they ended. The folder of charts may be null. */
+    static int run(List<String> providers, Path charts) {
         try {
             for (String provider : providers) {
                 List<String> command = new ArrayList<>(Jvm.command(Scale.class));
                 command.add(provider);
+                if (charts != null) { command.add(charts.toString()); }
                 int status = new ProcessBuilder(command).inheritIO().start().waitFor();
                 if (status != 0) { return status; }
             }
@@ -68,9 +73,10 @@ final class Scale {
         }
     }
 
-    /** Measures over the provider that is named, and prints a table. */
+    /** Measures over the provider that is named, prints a table, and draws it where a folder is named. */
     public static void main(String[] arguments) throws Exception {
         Scale scale = new Scale(arguments[0]);
+        Charts charts = arguments.length == 1 ? null : new Charts(Path.of(arguments[1]));
         System.out.printf("libfabric %s, %s, write of 8 B with completion through the public API, %d cores%n",
                 Libfabric.load().version(), arguments[0], Runtime.getRuntime().availableProcessors());
         System.out.printf(FORMAT, "what grows", "count", "ns/op", "B/op", "heap MiB", "RSS MiB");
@@ -79,6 +85,7 @@ final class Scale {
         scale.window();
         scale.threads();
         scale.time();
+        if (charts != null) { charts.scale(Libfabric.load().version().toString(), arguments[0], scale.times); }
     }
 
     private World open(String name) {
@@ -187,7 +194,7 @@ final class Scale {
         }
     }
 
-    private static void measure(String what, long count, LongUnaryOperator work) {
+    private void measure(String what, long count, LongUnaryOperator work) {
         double nanoseconds = nanoseconds(work);
         row(what, count, nanoseconds, allocated(work, Math.max(1, (long) (SLICE / nanoseconds))));
     }
@@ -213,7 +220,8 @@ final class Scale {
                 IntStream.range(0, SLICES).mapToDouble(slice -> (double) work.applyAsLong(count) / count).toArray());
     }
 
-    private static void row(String what, long count, double nanoseconds, double allocated) {
+    private void row(String what, long count, double nanoseconds, double allocated) {
+        times.computeIfAbsent(what, _ -> new ArrayList<>()).add(new double[]{count, nanoseconds});
         System.gc();
         long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
         System.out.printf(FORMAT, what, count, String.format(Locale.ROOT, "%.1f", nanoseconds),

@@ -67,7 +67,7 @@ final class World implements CompletionHandler, AutoCloseable {
             memory = keep(allocate(family, length, Access.REMOTE_READ, Access.REMOTE_WRITE));
             remote = memory.remote();
             letter = keep(allocate(family, LETTER_ROOM, Access.WRITE));
-            mailbox = keep(allocate(family, LETTER_ROOM, Access.REMOTE_WRITE));
+            mailbox = keep(allocate(family, LETTER_ROOM, Access.REMOTE_READ, Access.REMOTE_WRITE));
             source = keep(domain.openEndpoint()).bind(vector).bind(queue).enable();
             target = keep(domain.openEndpoint()).bind(vector).bind(targetQueue).enable();
             rma = family.isTwoSided() ? null : source.rma();

@@ -23,6 +23,9 @@ class BenchTest {
     private static final int ONE_PROCESS = 11;
     private static final int TWO_PROCESSES = 2;
     private static final int PERCENTILES = 3;
+    /** One or two clients, one read in flight or 32, spinning or yielding; and the words of a row. */
+    private static final int KINDS = 8;
+    private static final int ROW = 9;
     private static final int LEAST_WIDTH = 300;
 
     @TempDir
@@ -80,6 +83,19 @@ class BenchTest {
         assertThat(folder.toFile().list()).hasSize(2).allSatisfy(name -> {
             BufferedImage picture = ImageIO.read(folder.resolve(name).toFile());
             assertThat(picture.getWidth()).as(name).isGreaterThan(LEAST_WIDTH);
+        });
+    }
+
+    @Test
+    void severalReadFromOneOnBothSides() {
+        Run run = Run.of("--contention", "--seconds", "1");
+        assertThat(run.err).isEmpty();
+        assertThat(run.exitCode).isZero();
+        List<String[]> rows = run.out.lines().map(line -> line.strip().split(" +"))
+                .filter(words -> words.length == ROW && words[2].matches("spins|yields")).toList();
+        assertThat(rows).hasSize(KINDS).allSatisfy(words -> {
+            assertThat(Double.parseDouble(words[3])).as("reads a second in C").isPositive();
+            assertThat(Double.parseDouble(words[4])).as("reads a second in Java").isPositive();
         });
     }
 
