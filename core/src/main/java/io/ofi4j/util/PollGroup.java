@@ -108,11 +108,20 @@ public final class PollGroup implements AutoCloseable {
      *
      * @param operations what to look for, as {@link SelectionKey#OP_READ}
      * @param handler called with its key while the channel is ready
+     * @throws IllegalArgumentException also if the channel has no such operations
+     * @throws IllegalStateException also if the channel blocks
      * @throws UncheckedIOException if the channel is closed
      */
     public PollGroup add(SelectableChannel channel, int operations, Consumer<? super SelectionKey> handler) {
         Objects.requireNonNull(handler, "handler");
         requireNew(channel);
+        if ((operations & ~channel.validOps()) != 0) {
+            throw new IllegalArgumentException(
+                    channel + " has the operations " + channel.validOps() + " of SelectionKey, not " + operations);
+        }
+        if (channel.isBlocking()) {
+            throw new IllegalStateException(channel + " blocks: call configureBlocking(false) first");
+        }
         try {
             if (selector == null) { selector = Selector.open(); }
             channel.register(selector, operations, handler);

@@ -99,6 +99,20 @@ class PollGroupTest {
     }
 
     @Test
+    void aChannelThatBlocksOrHasNoSuchOperationIsRefusedWithWhatToDo() throws IOException {
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel _ = pipe.sink();
+                PollGroup group = new PollGroup()) {
+            assertThatIllegalStateException().isThrownBy(() -> group.add(source, SelectionKey.OP_READ, key -> {}))
+                    .withMessageContaining("configureBlocking(false)");
+            source.configureBlocking(false);
+            assertThatIllegalArgumentException().isThrownBy(() -> group.add(source, SelectionKey.OP_WRITE, key -> {}))
+                    .withMessageContaining("has the operations 1 of SelectionKey, not 4");
+        }
+    }
+
+    @Test
     void aWaitIsEndedByAnotherThread() {
         try (Pair pair = new Pair("sockets"); PollGroup group = new PollGroup()) {
             group.add(pair.queue, (t, f, l, d) -> {});
