@@ -31,6 +31,8 @@ enum HostileCase {
     EXITS(Over.TRANSFERS, HostileExits::run),
     /** Two class loaders have a copy of the library each. */
     LOADERS(Over.RMA, HostileLoaders::run),
+    /** Implementations of JDK types that throw, and answer something else each time. */
+    IMPLEMENTATIONS(Over.RMA, HostileImplementations::run),
     /** Threads call any method of any object with any arguments. */
     CALLS(Over.TRANSFERS, HostileCalls::run);
 
