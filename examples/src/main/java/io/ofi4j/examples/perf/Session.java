@@ -56,6 +56,7 @@ final class Session {
             measure(name, Reverse.decode(frame));
             return;
         }
+        if (frame.type() == FrameType.REFUSED && team == null) { throw notTaken(frame); } // only clients take those
         frame.require(FrameType.SETUP);
         try (Device device = new Device(libfabric, info)) {
             while (frame.type() == FrameType.SETUP) {
@@ -156,6 +157,10 @@ final class Session {
         return true;
     }
 
+    private static ControlException notTaken(Frame frame) {
+        return new ControlException(Reason.GARBAGE, "sent " + frame.type() + ", which servers do not take");
+    }
+
     /** {@return whether to go on} */
     private boolean answer(Frame frame) throws ControlException {
         if (team != null && (frame.type() == FrameType.MEET || frame.type() == FrameType.ROW)) {
@@ -183,8 +188,7 @@ final class Session {
             case SETUP, BYE -> {
                 return false;
             }
-            default ->
-                throw new ControlException(Reason.GARBAGE, "sent " + frame.type() + ", which servers do not take");
+            default -> throw notTaken(frame);
         }
         return true;
     }
