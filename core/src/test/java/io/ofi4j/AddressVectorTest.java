@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AddressVectorType;
@@ -313,15 +314,20 @@ class AddressVectorTest {
     }
 
     @Test
-    void bytesThatAreNoAddressOfShmAreRefusedByName() {
+    void bytesThatAreNoAddressOfShmAreRefusedByNameIfTheyAreRefused() {
         try (Pair pair = new Pair("shm"); AddressVector vector = pair.domain.openAddressVector()) {
             for (String text : new String[]{"f", "://", "fi_shm://", "fi_shm://\0", "fi_shm://../x\0", "fi_shm:///\0",
                     "fi_shm://no end", "\0", "\0fi_shm://\0", "fi_ns://\uffff\0", "x".repeat(300)}) {
                 EndpointAddress address = EndpointAddress.of(text.getBytes(StandardCharsets.UTF_8), 0);
                 for (ThrowingCallable call : new ThrowingCallable[]{() -> vector.insert(address),
                         () -> vector.insertAll(List.of(address)).getFirst().peer()}) {
-                    assertThatThrownBy(call).as(text).isInstanceOfAny(FabricException.class,
-                            IllegalArgumentException.class, IllegalStateException.class).hasMessageMatching("(?s).+");
+                    Throwable thrown = catchThrowable(call);
+                    if (thrown == null) { // from 2.0 on shm takes names that it does not know yet
+                        assertThat(Libfabric.load().version().major()).as(text).isGreaterThan(1);
+                        continue;
+                    }
+                    assertThat(thrown).as(text).isInstanceOfAny(FabricException.class, IllegalArgumentException.class,
+                            IllegalStateException.class).hasMessageMatching("(?s).+");
                 }
             }
         }
