@@ -5,18 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.AnnotatedElementContext;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class PerfSaveTest {
-    @TempDir
+    /** On a disk: the folder of temporary files may be memory, where nothing survives a power loss. */
+    @TempDir(factory = OnDisk.class)
     private Path folder;
+
+    /** Makes it where the build writes. */
+    static final class OnDisk implements TempDirFactory {
+        @Override
+        public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext context) throws IOException {
+            return Files.createTempDirectory(Path.of("target").toAbsolutePath(), "save");
+        }
+    }
 
     static Stream<String> providers() {
         String streams = Libfabric.load().providers().contains("net") ? "net" : "tcp";
