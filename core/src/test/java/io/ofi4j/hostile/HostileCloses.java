@@ -1,21 +1,10 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
-import io.ofi4j.Endpoint;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
-import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
-import io.ofi4j.info.Datatype;
-import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
-import io.ofi4j.support.TestProviders;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,21 +19,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * that was posted comes back once, and what lies beside the regions is not touched.
  */
 final class HostileCloses {
-    private static final int LENGTH = 4096;
-    private static final int GUARD_LENGTH = 64;
-    private static final byte GUARD = 0x5a;
-    /** No message is longer than a receive. */
-    private static final int MESSAGE = 64;
-    private static final int TAGS = 3;
-
     private final HostileRun run;
+    private final HostileTraffic traffic;
     private final Pair pair;
     private final Capability family;
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment memory = arena.allocate(2 * LENGTH + 3 * GUARD_LENGTH, 64).fill(GUARD);
-    private final MemoryRegion near;
-    private final MemoryRegion far;
-    private final RemoteRegion there;
     private final AtomicLong last = new AtomicLong();
     private final Set<Long> posted = ConcurrentHashMap.newKeySet();
     private final Set<Long> returned = ConcurrentHashMap.newKeySet();
@@ -61,11 +39,8 @@ final class HostileCloses {
     private HostileCloses(HostileRun run, Random random) {
         this.run = run;
         this.family = HostileFamilies.one(random, run.provider);
-        FabricHints hints = TestProviders.hints(run.provider);
-        this.pair = new Pair(family == Capability.RMA ? hints : hints.capabilities(Capability.RMA, family));
-        this.near = pair.domain.register(memory.asSlice(GUARD_LENGTH, LENGTH), Access.values());
-        this.far = pair.domain.register(memory.asSlice(LENGTH + 2 * GUARD_LENGTH, LENGTH), Access.values());
-        this.there = far.remote();
+        this.traffic = new HostileTraffic(run.provider, family);
+        this.pair = traffic.pair;
     }
 
     static void run(HostileRun run) throws Exception {
@@ -93,8 +68,7 @@ final class HostileCloses {
         run.join(threads);
         requireEachTokenOnce();
         run.attempt("close", pair::close);
-        requireGuards();
-        arena.close();
+        traffic.requireGuards(run);
     }
 
     private void again(Runnable step) {
@@ -105,40 +79,15 @@ final class HostileCloses {
 
     private void post(Random random) {
         long token = last.incrementAndGet();
-        if (hasPosted(random, token)) { posted.add(token); }
-    }
-
-    private boolean hasPosted(Random random, long token) {
-        long length = random.nextInt(MESSAGE);
-        long offset = 8L * random.nextInt(LENGTH / 16);
-        return switch (random.nextInt(3)) {
-            case 0 -> pair.rma().tryWrite(near, offset, length, pair.far, there, offset, token);
-            case 1 -> pair.rma().tryRead(near, offset, length, pair.far, there, offset, token);
-            default -> switch (family) {
-                case ATOMIC -> pair.endpoint.atomics().tryFetch(AtomicOperation.SUM, Datatype.INT64, 1, near, offset,
-                        pair.far, there, offset, token);
-                case MSG -> pair.endpoint.messages().trySend(near, offset, length, pair.far, token);
-                case TAGGED ->
-                    pair.endpoint.tagged().trySend(near, offset, length, pair.far, random.nextInt(TAGS), token);
-                default -> pair.rma().tryWriteData(near, offset, length, 7, pair.far, there, offset, token);
-            };
-        };
+        if (traffic.tryPost(random, token)) { posted.add(token); }
     }
 
     private void receive(Random random) {
-        Endpoint endpoint = pair.farEndpoint;
         long token = last.incrementAndGet();
-        long offset = 8L * random.nextInt(LENGTH / 16);
         boolean cancels = random.nextInt(8) == 0;
-        boolean hasPosted = switch (family) {
-            case MSG -> endpoint.messages().tryReceive(far, offset, MESSAGE, token);
-            case TAGGED -> endpoint.tagged().tryReceive(far, offset, MESSAGE, random.nextInt(TAGS), 0, token);
-            default -> false;
-        };
-        if (!hasPosted) { return; }
+        if (!traffic.tryReceive(random, token)) { return; }
         posted.add(token);
-        if (cancels && family == Capability.MSG) { endpoint.messages().cancel(token); }
-        if (cancels && family == Capability.TAGGED) { endpoint.tagged().cancel(token); }
+        if (cancels) { traffic.cancel(token); }
     }
 
     private void back(long token) {
@@ -149,8 +98,8 @@ final class HostileCloses {
 
     /** All but the queues, which hold what is still to be told. */
     private void closeInAnyOrder(Random random) throws InterruptedException {
-        List<AutoCloseable> open = new ArrayList<>(
-                List.of(near, far, pair.endpoint, pair.farEndpoint, pair.vector == null ? pair.passive : pair.vector));
+        List<AutoCloseable> open = new ArrayList<>(List.of(traffic.near, traffic.far, pair.endpoint, pair.farEndpoint,
+                pair.vector == null ? pair.passive : pair.vector));
         Collections.shuffle(open, random);
         long start = System.nanoTime();
         while (!open.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
@@ -173,16 +122,6 @@ final class HostileCloses {
             lost.removeAll(returned);
             returned.removeAll(posted);
             run.fail(new AssertionError(family + ": tokens that were lost " + lost + ", of nobody " + returned));
-        }
-    }
-
-    private void requireGuards() {
-        for (int guard = 0; guard < 3; guard++) {
-            for (int i = 0; i < GUARD_LENGTH; i++) {
-                if (memory.get(ValueLayout.JAVA_BYTE, (long) guard * (LENGTH + GUARD_LENGTH) + i) != GUARD) {
-                    run.fail(new AssertionError(family + ": memory beside a region was written"));
-                }
-            }
         }
     }
 }

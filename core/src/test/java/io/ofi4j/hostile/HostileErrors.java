@@ -3,8 +3,6 @@ package io.ofi4j.hostile;
 import io.ofi4j.Access;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.support.Pair;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,12 +12,14 @@ import java.util.Random;
 final class HostileErrors {
     private static final int BLOCK = 1 << 16;
     private static final int SMALLEST = 64;
+    /** Enough steps for each call to have been made. */
+    private static final int FIRST = 100;
+    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
 
     private final HostileRun run;
     private final Random random;
+    private final HostileTraffic traffic;
     private final Pair pair;
-    private final MemoryRegion local;
-    private final RemoteRegion remote;
     private long posted;
     private long returned;
     /** Calls that an Error broke off: they may have posted, and their tokens come back then. */
@@ -36,25 +36,20 @@ final class HostileErrors {
     private HostileErrors(HostileRun run) {
         this.run = run;
         this.random = run.random();
-        this.pair = new Pair(run.provider);
-        this.local = pair.domain.allocate(64, Access.values());
-        this.remote = local.remote();
+        this.traffic = new HostileTraffic(run.provider, HostileFamilies.one(random, run.provider));
+        this.pair = traffic.pair;
     }
 
     static void run(HostileRun run) {
         HostileErrors all = new HostileErrors(run);
-        all.step(); // a first use with a full heap fails in the JDK, and then always
+        for (int i = 0; i < FIRST; i++) {
+            all.step(); // a first use with a full heap fails in the JDK, and then always
+        }
         while (run.goesOn()) {
             all.round();
         }
-        run.attempt("close", () -> {
-            all.pair.endpoint.close();
-            while (all.pair.queue.poll(all.handler, 64) > 0) {
-                Thread.onSpinWait();
-            }
-            all.local.close();
-            all.pair.close();
-        });
+        run.attempt("close", () -> all.traffic.close(all.handler));
+        all.traffic.requireGuards(run);
         if (all.returned < all.posted || all.returned > all.posted + all.broken) {
             run.fail(new AssertionError(
                     all.posted + " were posted, " + all.broken + " broke off, " + all.returned + " came back"));
@@ -92,10 +87,10 @@ final class HostileErrors {
 
     private void step() {
         broken++; // until the call has returned
-        if (pair.rma().tryWrite(local, 0, 8, pair.far, remote, 8, 1)) { posted++; }
+        if (traffic.tryPost(random, 1)) { posted++; }
         broken--;
         pair.queue.poll(handler, 16);
-        pair.farQueue.progress();
+        traffic.serve(random, IGNORE);
         if (random.nextInt(4) == 0) { pair.domain.allocate(4096, Access.REMOTE_WRITE).close(); }
         if (random.nextInt(4) == 0) { pair.domain.openCounter().close(); }
     }

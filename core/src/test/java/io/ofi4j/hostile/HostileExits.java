@@ -1,8 +1,6 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Access;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.Capability;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import java.util.Random;
@@ -16,9 +14,10 @@ final class HostileExits {
     static void run(HostileRun run) {
         Random random = run.random();
         while (run.goesOn()) {
-            Forked.Result result = Forked.run(Exits.class, run.provider, Integer.toString(random.nextInt(4)),
-                    Integer.toString(random.nextInt(50)));
-            run.tried("exits in traffic");
+            Capability family = HostileFamilies.one(random, run.provider);
+            Forked.Result result = Forked.run(Exits.class, run.provider, family.name(),
+                    Integer.toString(random.nextInt(4)), Integer.toString(random.nextInt(50)));
+            run.tried("exits in traffic of " + family);
             if (result.exit() != STATUS) {
                 run.fail(new AssertionError("ended with " + result.exit() + ":\n" + result.output()));
             }
@@ -30,11 +29,10 @@ final class HostileExits {
         private Exits() {}
 
         public static void main(String[] arguments) throws InterruptedException {
-            Pair pair = new Pair(arguments[0]);
-            MemoryRegion local = pair.domain.allocate(4096, Access.values());
-            Thread traffic = Thread.ofPlatform().daemon().start(() -> write(pair, local));
-            Thread.sleep(Integer.parseInt(arguments[2]));
-            switch (arguments[1]) {
+            HostileTraffic traffic = new HostileTraffic(arguments[0], Capability.valueOf(arguments[1]));
+            Thread working = Thread.ofPlatform().daemon().start(() -> work(traffic));
+            Thread.sleep(Integer.parseInt(arguments[3]));
+            switch (arguments[2]) {
                 case "0" -> System.exit(STATUS);
                 case "1" -> Runtime.getRuntime().halt(STATUS);
                 case "2" -> {
@@ -42,19 +40,20 @@ final class HostileExits {
                     System.exit(STATUS);
                 }
                 default -> {
-                    Runtime.getRuntime().addShutdownHook(new Thread(pair.endpoint::close));
-                    traffic.interrupt();
+                    Runtime.getRuntime().addShutdownHook(new Thread(traffic.pair.endpoint::close));
+                    working.interrupt();
                     System.exit(STATUS);
                 }
             }
         }
 
-        private static void write(Pair pair, MemoryRegion local) {
-            RemoteRegion remote = local.remote();
+        private static void work(HostileTraffic traffic) {
+            Random random = new Random(1);
             try {
                 while (true) {
-                    pair.rma().write(local, 0, 2048, pair.far, remote, 2048, 1);
-                    pair.poll();
+                    traffic.tryPost(random, 1);
+                    traffic.tryReceive(random, 0);
+                    traffic.pair.poll();
                 }
             } catch (RuntimeException e) { // the hook has closed the endpoint, or the interrupt ends a wait
                 return;

@@ -1,10 +1,7 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Access;
 import io.ofi4j.CompletionHandler;
-import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.support.Pair;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,21 +16,28 @@ final class HostileInterrupts {
     private HostileInterrupts() {}
 
     static void run(HostileRun run) throws Exception {
-        Pair pair = new Pair(run.provider);
-        MemoryRegion local = pair.domain.allocate(64, Access.values());
-        RemoteRegion remote = local.remote();
+        Random random = run.random();
+        HostileTraffic traffic = new HostileTraffic(run.provider, HostileFamilies.one(random, run.provider));
+        Pair pair = traffic.pair;
         ProgressThread progress = pair.domain.startProgress();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
+            Random own = run.random();
             threads.add(run.start("hostile-" + i, () -> {
                 while (run.goesOn()) {
                     run.attempt("wait", () -> pair.queue.await(IGNORE, 4, SHORT));
-                    run.attempt("write", () -> pair.rma().write(local, 0, 8, pair.far, remote, 8, 1));
+                    run.attempt("posts over " + traffic.family, () -> traffic.post(own, 1));
                     if (Thread.interrupted()) { run.tried("interrupts of the caller"); }
                 }
             }));
         }
-        Random random = run.random();
+        Random its = run.random();
+        threads.add(run.start("hostile-receiver", () -> {
+            while (run.goesOn()) {
+                run.attempt("receives", () -> traffic.tryReceive(its, 0));
+                run.attempt("wait", () -> pair.farQueue.await(IGNORE, 4, SHORT));
+            }
+        }));
         while (run.goesOn()) {
             for (Thread thread : all()) {
                 if (random.nextBoolean()) { thread.interrupt(); }
@@ -45,9 +49,9 @@ final class HostileInterrupts {
         requireRest(run, progress);
         run.attempt("close", () -> {
             progress.close();
-            local.close();
-            pair.close();
+            traffic.close(IGNORE);
         });
+        traffic.requireGuards(run);
     }
 
     private static List<Thread> all() {

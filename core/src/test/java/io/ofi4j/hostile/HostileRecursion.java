@@ -2,12 +2,6 @@ package io.ofi4j.hostile;
 
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
-import io.ofi4j.CompletionQueue;
-import io.ofi4j.Endpoint;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.Peer;
-import io.ofi4j.RemoteRegion;
-import io.ofi4j.Access;
 import io.ofi4j.support.Pair;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,15 +13,17 @@ import java.util.concurrent.atomic.AtomicLong;
 final class HostileRecursion {
     /** The frames above the end of the stack in which a call is made. */
     private static final int FRAMES = 150;
-    private static final long LENGTH = 64;
+    private static final int KINDS = 5;
+    /** Enough calls for each to have been made. */
+    private static final int FIRST = 200;
+    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
     /** What one call may lose. */
     private static final int BATCH = 16;
 
     private final HostileRun run;
+    private final HostileTraffic traffic;
     private final Pair pair;
-    private final MemoryRegion local;
-    private final MemoryRegion target;
-    private final RemoteRegion remote;
+    private final Random random;
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong returned = new AtomicLong();
     private final AtomicLong lost = new AtomicLong();
@@ -48,35 +44,26 @@ final class HostileRecursion {
 
     private HostileRecursion(HostileRun run) {
         this.run = run;
-        this.pair = new Pair(run.provider);
-        this.local = pair.domain.allocate(LENGTH, Access.values());
-        this.target = pair.domain.allocate(LENGTH, Access.values());
-        this.remote = target.remote();
+        this.random = run.random();
+        this.traffic = new HostileTraffic(run.provider, HostileFamilies.one(random, run.provider));
+        this.pair = traffic.pair;
     }
 
     static void run(HostileRun run) throws Exception {
         HostileRecursion all = new HostileRecursion(run);
-        for (int kind = 0; kind < 4; kind++) {
-            all.call(kind); // a first use at the end of a stack fails in the JDK, and then always
+        for (int i = 0; i < FIRST; i++) {
+            all.call(i % KINDS); // a first use at the end of a stack fails in the JDK, and then always
         }
         Thread other = run.start("worker", all::work);
-        Random random = run.random();
         while (run.goesOn()) {
             all.above = 0;
-            all.dive(random.nextInt(4));
+            all.dive(all.random.nextInt(KINDS));
             run.tried("ends of the stack");
         }
         all.isOver = true;
         run.join(java.util.List.of(other));
-        run.attempt("close", () -> {
-            all.pair.endpoint.close();
-            while (all.pair.queue.poll(all.handler, 64) > 0) {
-                Thread.onSpinWait();
-            }
-            all.local.close();
-            all.target.close();
-            all.pair.close();
-        });
+        run.attempt("close", () -> all.traffic.close(all.handler));
+        all.traffic.requireGuards(run);
         all.lost.addAndGet(all.lostHere);
         System.out.println(
                 "tried " + all.overflows + " calls that ended the stack, and got " + all.named + " named errors");
@@ -102,6 +89,7 @@ final class HostileRecursion {
                 case 0 -> post();
                 case 1 -> pair.queue.poll(handler, 16);
                 case 2 -> pair.endpoint.statistics();
+                case 3 -> traffic.serve(random, IGNORE);
                 default -> pair.farQueue.progress();
             }
         } catch (StackOverflowError | LinkageError e) {
@@ -117,21 +105,19 @@ final class HostileRecursion {
     private void post() {
         posted.incrementAndGet();
         lostHere++;
-        if (!pair.rma().tryWrite(local, 0, LENGTH, pair.far, remote, 0, 1)) { posted.decrementAndGet(); }
+        if (!traffic.tryPost(random, 1)) { posted.decrementAndGet(); }
         lostHere--;
     }
 
     /** Works as others do, and gets on. */
     private void work() {
         long last = System.nanoTime();
-        Endpoint endpoint = pair.endpoint;
-        Peer far = pair.far;
-        CompletionQueue queue = pair.queue;
+        Random own = run.random();
         while (!isOver) {
             try {
-                if (endpoint.rma().tryWrite(local, 0, LENGTH, far, remote, 0, 2)) { posted.incrementAndGet(); }
-                queue.poll(handler, 16);
-                pair.farQueue.progress();
+                if (traffic.tryPost(own, 2)) { posted.incrementAndGet(); }
+                pair.queue.poll(handler, 16);
+                traffic.serve(own, IGNORE);
                 run.tried("rounds of the other thread");
                 last = System.nanoTime();
             } catch (RuntimeException e) {

@@ -1,20 +1,20 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Access;
+import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.support.Pair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Threads wait on what another closes: every wait ends long before its deadline. */
 final class HostileWaits {
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final int WAITERS = 3;
+    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
 
     private HostileWaits() {}
 
@@ -27,16 +27,18 @@ final class HostileWaits {
     }
 
     private static void round(HostileRun run, Random random) throws InterruptedException {
-        Pair pair = new Pair(run.provider);
-        MemoryRegion local = pair.domain.allocate(64, Access.values());
-        RemoteRegion remote = local.remote();
+        HostileTraffic traffic = new HostileTraffic(run.provider, HostileFamilies.one(random, run.provider));
+        Pair pair = traffic.pair;
+        Random own = run.random();
         Counter counter = pair.domain.openCounter();
         List<Thread> waiting = new ArrayList<>();
+        AtomicBoolean isOver = new AtomicBoolean(); // where there is nothing to receive, nothing refuses it
+
         for (int i = 0; i < WAITERS; i++) {
             CompletionQueue queue = i % 2 == 0 ? pair.queue : pair.farQueue;
             waiting.add(run.start("waiting on a queue", () -> run.attempt("wait", () -> {
                 while (true) {
-                    queue.await((token, flags, length, data) -> {}, 4, LONG);
+                    queue.await(IGNORE, 4, LONG);
                 }
             })));
         }
@@ -48,18 +50,25 @@ final class HostileWaits {
                 }
             })));
         }
-        waiting.add(run.start("posting", () -> run.attempt("write", () -> {
+        waiting.add(run.start("posting", () -> run.attempt("posts over " + traffic.family, () -> {
             while (true) {
-                pair.rma().write(local, 0, 8, pair.far, remote, 8, 1);
+                traffic.post(own, 1);
+            }
+        })));
+        Random its = run.random();
+        waiting.add(run.start("receiving", () -> run.attempt("receives", () -> {
+            while (!isOver.get()) {
+                traffic.tryReceive(its, 0);
+                Thread.onSpinWait();
             }
         })));
         Thread.sleep(random.nextInt(20));
         run.attempt("close", counter::close);
         run.attempt("close", () -> {
-            pair.endpoint.close();
-            local.close();
-            pair.close();
+            traffic.close(IGNORE);
         });
+        isOver.set(true);
+        traffic.requireGuards(run);
         run.attempt("close again", pair.queue::close);
         run.join(waiting);
     }

@@ -1,0 +1,123 @@
+package io.ofi4j.hostile;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.Pair;
+import io.ofi4j.support.TestProviders;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+
+/** A pair of endpoints, and operations of RMA and of one other family from the near one to the far one. */
+final class HostileTraffic {
+    private static final int LENGTH = 4096;
+    private static final int GUARD_LENGTH = 64;
+    private static final byte GUARD = 0x5a;
+    /** No message is longer than a receive. */
+    private static final int MESSAGE = 64;
+    private static final int TAGS = 3;
+
+    final Pair pair;
+    final Capability family;
+    final MemoryRegion near;
+    final MemoryRegion far;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory = arena.allocate(2 * LENGTH + 3 * GUARD_LENGTH, 64).fill(GUARD);
+    private final RemoteRegion there;
+
+    HostileTraffic(String provider, Capability family) {
+        this.family = family;
+        FabricHints hints = TestProviders.hints(provider);
+        this.pair = new Pair(family == Capability.RMA ? hints : hints.capabilities(Capability.RMA, family));
+        this.near = pair.domain.register(memory.asSlice(GUARD_LENGTH, LENGTH), Access.values());
+        this.far = pair.domain.register(memory.asSlice(LENGTH + 2 * GUARD_LENGTH, LENGTH), Access.values());
+        this.there = far.remote();
+    }
+
+    /** {@return whether one of some operations could be posted} */
+    boolean tryPost(Random random, long token) {
+        long length = random.nextInt(MESSAGE);
+        long offset = offset(random);
+        return switch (random.nextInt(3)) {
+            case 0 -> pair.rma().tryWrite(near, offset, length, pair.far, there, offset, token);
+            case 1 -> pair.rma().tryRead(near, offset, length, pair.far, there, offset, token);
+            default -> switch (family) {
+                case ATOMIC -> pair.endpoint.atomics().tryFetch(AtomicOperation.SUM, Datatype.INT64, 1, near, offset,
+                        pair.far, there, offset, token);
+                case MSG -> pair.endpoint.messages().trySend(near, offset, length, pair.far, token);
+                case TAGGED ->
+                    pair.endpoint.tagged().trySend(near, offset, length, pair.far, random.nextInt(TAGS), token);
+                default -> pair.rma().tryWriteData(near, offset, length, 7, pair.far, there, offset, token);
+            };
+        };
+    }
+
+    /** Waits until one of some operations could be posted. */
+    void post(Random random, long token) {
+        long length = random.nextInt(MESSAGE);
+        long offset = offset(random);
+        switch (random.nextBoolean() ? Capability.RMA : family) {
+            case ATOMIC -> pair.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, near, offset, pair.far,
+                    there, offset, token);
+            case MSG -> pair.endpoint.messages().send(near, offset, length, pair.far, token);
+            case TAGGED -> pair.endpoint.tagged().send(near, offset, length, pair.far, random.nextInt(TAGS), token);
+            default -> pair.rma().write(near, offset, length, pair.far, there, offset, token);
+        }
+    }
+
+    /** {@return whether the far end could post a receive; never where the family has none} */
+    boolean tryReceive(Random random, long token) {
+        long offset = offset(random);
+        return switch (family) {
+            case MSG -> pair.farEndpoint.messages().tryReceive(far, offset, MESSAGE, token);
+            case TAGGED -> pair.farEndpoint.tagged().tryReceive(far, offset, MESSAGE, random.nextInt(TAGS), 0, token);
+            default -> false;
+        };
+    }
+
+    /** Takes back the far end's receive, if it is still there. */
+    void cancel(long token) {
+        if (family == Capability.MSG) { pair.farEndpoint.messages().cancel(token); }
+        if (family == Capability.TAGGED) { pair.farEndpoint.tagged().cancel(token); }
+    }
+
+    /** Lets the far end go on, and receive whatever may come. */
+    void serve(Random random, CompletionHandler handler) {
+        tryReceive(random, 0);
+        pair.farQueue.poll(handler, 16);
+    }
+
+    private static long offset(Random random) { return 8L * random.nextInt(LENGTH / 16); }
+
+    /** Closes everything, after the near end's last completions are told. */
+    void close(CompletionHandler handler) {
+        pair.endpoint.close();
+        while (pair.queue.poll(handler, 64) > 0) {
+            Thread.onSpinWait();
+        }
+        near.close();
+        pair.farEndpoint.close();
+        far.close();
+        pair.close();
+    }
+
+    /** Fails if memory beside the regions was written; they are closed. */
+    void requireGuards(HostileRun run) {
+        for (int guard = 0; guard < 3; guard++) {
+            for (int i = 0; i < GUARD_LENGTH; i++) {
+                if (memory.get(ValueLayout.JAVA_BYTE, (long) guard * (LENGTH + GUARD_LENGTH) + i) != GUARD) {
+                    run.fail(new AssertionError(family + ": memory beside a region was written"));
+                }
+            }
+        }
+        arena.close();
+    }
+}
