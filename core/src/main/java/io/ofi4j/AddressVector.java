@@ -14,11 +14,13 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.PeerPlaces;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.VectorView;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -171,8 +173,10 @@ public final class AddressVector implements AutoCloseable {
      */
     public synchronized List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
-        insertTogether(addresses.stream().filter(this::isNewAndSafe).distinct().toList());
-        return addresses.stream().map(this::tryInsert).toList();
+        List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may say something else each time
+        all.forEach(address -> Objects.requireNonNull(address, "one of the addresses is null"));
+        insertTogether(all.stream().filter(this::isNewAndSafe).distinct().toList());
+        return all.stream().map(this::tryInsert).toList();
     }
 
     private boolean isNewAndSafe(EndpointAddress address) {

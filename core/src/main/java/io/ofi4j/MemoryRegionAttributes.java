@@ -5,6 +5,8 @@ import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.OperationFlag;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -33,7 +35,7 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     /** As {@link #of(List)}. */
     public static MemoryRegionAttributes of(MemorySegment... segments) {
-        return of(List.of(segments));
+        return of(Arrays.asList(segments));
     }
 
     /**
@@ -41,10 +43,14 @@ public final class MemoryRegionAttributes implements Cloneable {
      *
      * @param segments off-heap memory, at least one segment. Several segments, up to {@link DomainAttributes#memoryRegionIovLimit},
      *         make one region with one descriptor for local use; see {@link MemoryRegion#parts}
+     * @throws IllegalArgumentException if there is none
+     * @throws NullPointerException if one of them is null
      */
     public static MemoryRegionAttributes of(List<MemorySegment> segments) {
-        if (segments.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
-        return new MemoryRegionAttributes(List.copyOf(segments));
+        List<MemorySegment> all = new ArrayList<>(segments); // a foreign list may say something else each time
+        if (all.isEmpty()) { throw new IllegalArgumentException("a memory region has at least one segment"); }
+        all.forEach(segment -> Objects.requireNonNull(segment, "one of the segments is null"));
+        return new MemoryRegionAttributes(List.copyOf(all));
     }
 
     /**

@@ -17,7 +17,7 @@ final class Gathering {
     private int arrived;
     private int bytes;
 
-    Gathering(int count) { values = new byte[Math.max(0, count)][]; }
+    Gathering(int count) { values = new byte[count][]; }
 
     int count() { return values.length; }
 

@@ -47,6 +47,8 @@ import java.util.function.LongFunction;
 public final class Rendezvous implements AutoCloseable {
     /** The most bytes of a value. */
     public static final int LONGEST_VALUE = RendezvousRequest.LONGEST_VALUE;
+    /** As many can {@link #gather}. */
+    public static final int MOST_PLACES = 1 << 20;
 
     private static final int SHORTEST_SECRET = 16;
     private static final int SECRET_BYTES = 16;
@@ -250,10 +252,10 @@ public final class Rendezvous implements AutoCloseable {
      *
      * @param name what they gather for, up to 255 bytes of UTF-8
      * @param place the number of this one, from 0
-     * @param count how many places there are
+     * @param count how many places there are, {@link #MOST_PLACES} at most
      * @param value up to {@link #LONGEST_VALUE} bytes
      * @return the value of each place
-     * @throws IllegalArgumentException if one is longer, or there is no such place
+     * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
      * @throws FabricTimeoutException if not all come in time; it names those who have not
      * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server has gone or is full
      */
@@ -261,6 +263,9 @@ public final class Rendezvous implements AutoCloseable {
         requireName(name);
         if (place < 0 || place >= count) {
             throw new IllegalArgumentException("there is no place " + place + " among " + count);
+        }
+        if (count > MOST_PLACES) {
+            throw new IllegalArgumentException(count + " cannot gather: " + MOST_PLACES + " at most");
         }
         requireShort(value);
         byte[] answer = askUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);

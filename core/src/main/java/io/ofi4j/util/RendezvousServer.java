@@ -135,6 +135,10 @@ final class RendezvousServer implements AutoCloseable {
     private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
         int place = value.getInt();
         int count = value.getInt();
+        if (count < 1 || count > Rendezvous.MOST_PLACES) {
+            return brokenBecause(
+                    "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MOST_PLACES);
+        }
         Gathering gathering = gatherings.computeIfAbsent(request.name(), name -> new Gathering(count));
         if (gathering.count() != count || place < 0 || place >= count) {
             return brokenBecause("place " + place + " of " + count + " came to '" + request.name() + "', which has "

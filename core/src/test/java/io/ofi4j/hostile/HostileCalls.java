@@ -1,17 +1,9 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Access;
-import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.info.AddressVectorAttributes;
-import io.ofi4j.info.Capability;
-import io.ofi4j.info.CompletionQueueAttributes;
-import io.ofi4j.info.CounterAttributes;
-import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.support.Pair;
-import io.ofi4j.support.TestProviders;
+import io.ofi4j.util.Rendezvous;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -27,14 +19,12 @@ import java.util.stream.Stream;
 /** Threads call any public method of any object with any arguments, closes included: every pair of calls meets. */
 final class HostileCalls {
     private static final int THREADS = 4;
-    /** They wait as long as they are told, or print. */
-    private static final Set<String> LEFT_OUT = Set.of("equals", "hashCode", "getClass", "wait", "notify", "notifyAll");
+    /** They wait as long as they are told, print, or end the process. */
+    private static final Set<String> LEFT_OUT = Set.of("equals", "hashCode", "getClass", "wait", "notify", "notifyAll",
+            "abort");
     private static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class,
             io.ofi4j.RemoteRegion.class, io.ofi4j.RawKey.class, io.ofi4j.info.EndpointAddress.class,
-            io.ofi4j.info.FabricHints.class, io.ofi4j.MemoryRegionAttributes.class);
-
-    /** A message that is longer than its receive ends the process, or never lets a poll return: README. */
-    private static final Set<String> LONG_MESSAGES_KILL = Set.of("shm");
+            io.ofi4j.info.FabricHints.class, io.ofi4j.MemoryRegionAttributes.class, Rendezvous.class);
 
     private final HostileRun run;
     private final HostilePool pool = new HostilePool();
@@ -51,7 +41,7 @@ final class HostileCalls {
         Random random = run.random();
         int rounds = 0;
         do {
-            stage(random);
+            HostileStage.set(run, random, pool);
             long end = System.nanoTime() + 500_000_000;
             run.inThreads(THREADS, () -> {
                 Random own = run.random();
@@ -68,32 +58,6 @@ final class HostileCalls {
         } while (run.goesOn());
         System.out.println(rounds + " rounds");
         if (run.count("calls") == 0) { run.fail(new AssertionError("no call was made")); }
-    }
-
-    private void stage(Random random) {
-        boolean hasAtomics = random.nextBoolean() && TestProviders.atomics().anyMatch(run.provider::equals);
-        boolean hasMessages = !hasAtomics && random.nextBoolean() && !LONG_MESSAGES_KILL.contains(run.provider);
-        Pair pair = new Pair(hasAtomics
-                ? TestProviders.atomicHints(run.provider)
-                : hasMessages
-                        ? TestProviders.hints(run.provider).capabilities(Capability.RMA, Capability.MSG)
-                        : TestProviders.hints(run.provider));
-        if (hasAtomics) { pool.add(random, pair.endpoint.atomics()); }
-        if (hasMessages) {
-            Stream.of(pair.endpoint, pair.farEndpoint).map(Endpoint::messages).forEach(object -> {
-                pool.add(random, object);
-                pool.add(random, object.message());
-            });
-        }
-        MemoryRegion region = pair.domain.allocate(4096, Access.values());
-        Stream.of(pair.fabric, pair.domain, pair.queue, pair.farQueue, pair.vector, pair.events, pair.passive,
-                pair.endpoint, pair.farEndpoint, pair.far, region, region.remote(), pair.rma(), pair.rma().message(),
-                pair.fabric.info(), TestProviders.hints(run.provider), pair.domain.openCounter(),
-                CompletionQueueAttributes.defaults(), CounterAttributes.defaults(), EventQueueAttributes.defaults(),
-                AddressVectorAttributes.defaults(), Libfabric.load(), Libfabric.load().version())
-                .filter(object -> object != null).forEach(object -> pool.add(random, object));
-        pair.endpoint.postTimeout(java.time.Duration.ofMillis(5));
-        pair.farEndpoint.postTimeout(java.time.Duration.ofMillis(5));
     }
 
     private void call(Random random) {
@@ -130,9 +94,18 @@ final class HostileCalls {
             keep(random, method.invoke(target, arguments));
             run.tried("calls");
         } catch (InvocationTargetException e) {
-            refused(name + Arrays.deepToString(arguments), e.getCause());
+            refused(name + text(arguments), e.getCause());
         } catch (IllegalAccessException e) {
             run.fail(e);
+        }
+    }
+
+    /** A foreign list or path may throw here too. */
+    private static String text(Object[] arguments) {
+        try {
+            return Arrays.deepToString(arguments);
+        } catch (RuntimeException e) {
+            return "[arguments without a text, of them null: " + Arrays.asList(arguments).contains(null) + "]";
         }
     }
 

@@ -14,7 +14,6 @@ final class HostileErrors {
     private static final int SMALLEST = 64;
     /** Enough steps for each call to have been made. */
     private static final int FIRST = 100;
-    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
 
     private final HostileRun run;
     private final Random random;
@@ -90,7 +89,7 @@ final class HostileErrors {
         if (traffic.tryPost(random, 1)) { posted++; }
         broken--;
         pair.queue.poll(handler, 16);
-        traffic.serve(random, IGNORE);
+        traffic.serve(random, HostileTraffic.IGNORE);
         if (random.nextInt(4) == 0) { pair.domain.allocate(4096, Access.REMOTE_WRITE).close(); }
         if (random.nextInt(4) == 0) { pair.domain.openCounter().close(); }
     }

@@ -1,6 +1,5 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.CompletionHandler;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.support.Pair;
 import java.time.Duration;
@@ -10,7 +9,6 @@ import java.util.Random;
 
 /** Interrupts every thread of the library and of the caller, again and again. */
 final class HostileInterrupts {
-    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
     private static final Duration SHORT = Duration.ofMillis(5);
 
     private HostileInterrupts() {}
@@ -25,7 +23,7 @@ final class HostileInterrupts {
             Random own = run.random();
             threads.add(run.start("hostile-" + i, () -> {
                 while (run.goesOn()) {
-                    run.attempt("wait", () -> pair.queue.await(IGNORE, 4, SHORT));
+                    run.attempt("wait", () -> pair.queue.await(HostileTraffic.IGNORE, 4, SHORT));
                     run.attempt("posts over " + traffic.family, () -> traffic.post(own, 1));
                     if (Thread.interrupted()) { run.tried("interrupts of the caller"); }
                 }
@@ -35,7 +33,7 @@ final class HostileInterrupts {
         threads.add(run.start("hostile-receiver", () -> {
             while (run.goesOn()) {
                 run.attempt("receives", () -> traffic.tryReceive(its, 0));
-                run.attempt("wait", () -> pair.farQueue.await(IGNORE, 4, SHORT));
+                run.attempt("wait", () -> pair.farQueue.await(HostileTraffic.IGNORE, 4, SHORT));
             }
         }));
         while (run.goesOn()) {
@@ -49,7 +47,7 @@ final class HostileInterrupts {
         requireRest(run, progress);
         run.attempt("close", () -> {
             progress.close();
-            traffic.close(IGNORE);
+            traffic.close(HostileTraffic.IGNORE);
         });
         traffic.requireGuards(run);
     }

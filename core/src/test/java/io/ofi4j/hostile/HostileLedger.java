@@ -1,7 +1,11 @@
 package io.ofi4j.hostile;
 
+import io.ofi4j.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -14,12 +18,37 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
     private static final long MAPPINGS = 1500;
     /** Memory that is in use, likewise: the heap and what the JVM compiles. */
     private static final long MEBIBYTES = 450;
+    private static final long PATIENCE_NANOS = Patience.seconds(10).toNanos();
 
     static HostileLedger now() {
-        long threads = Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("ofi4j")).count();
-        return new HostileLedger(count(Path.of("/proc/self/fd"), ""), threads,
+        returnFreeMemory();
+        return new HostileLedger(count(Path.of("/proc/self/fd"), ""), countThreads(),
                 count(Path.of("/dev/shm"), Long.toString(ProcessHandle.current().pid())), countMappings(), resident());
+    }
+
+    /** What is held once the library's threads, which end when what they serve is closed, have had time for it. */
+    static HostileLedger afterwards() throws InterruptedException {
+        for (long deadline = System.nanoTime() + PATIENCE_NANOS; countThreads() > 0 && System.nanoTime() < deadline;) {
+            Thread.sleep(10);
+        }
+        return now();
+    }
+
+    private static long countThreads() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("ofi4j"))
+                .count();
+    }
+
+    /** What malloc keeps free, for each thread that ever was, is no leak. */
+    @SuppressWarnings("restricted")
+    private static void returnFreeMemory() {
+        Linker linker = Linker.nativeLinker();
+        try {
+            linker.downcallHandle(linker.defaultLookup().find("malloc_trim").orElseThrow(),
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)).invoke(0L);
+        } catch (Throwable t) {
+            throw new AssertionError("malloc_trim", t);
+        }
     }
 
     private static long resident() {

@@ -13,7 +13,7 @@ final class HostileMain {
             Thread watch = HostileWatch.start(seconds);
             HostileLedger before = HostileLedger.now();
             program.run(run);
-            HostileLedger.now().requireNoMoreThan(before, run);
+            HostileLedger.afterwards().requireNoMoreThan(before, run);
             run.finish();
             watch.interrupt();
         }

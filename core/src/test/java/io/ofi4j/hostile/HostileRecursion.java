@@ -16,7 +16,6 @@ final class HostileRecursion {
     private static final int KINDS = 5;
     /** Enough calls for each to have been made. */
     private static final int FIRST = 200;
-    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
     /** What one call may lose. */
     private static final int BATCH = 16;
 
@@ -89,7 +88,7 @@ final class HostileRecursion {
                 case 0 -> post();
                 case 1 -> pair.queue.poll(handler, 16);
                 case 2 -> pair.endpoint.statistics();
-                case 3 -> traffic.serve(random, IGNORE);
+                case 3 -> traffic.serve(random, HostileTraffic.IGNORE);
                 default -> pair.farQueue.progress();
             }
         } catch (StackOverflowError | LinkageError e) {
@@ -117,7 +116,7 @@ final class HostileRecursion {
             try {
                 if (traffic.tryPost(own, 2)) { posted.incrementAndGet(); }
                 pair.queue.poll(handler, 16);
-                traffic.serve(own, IGNORE);
+                traffic.serve(own, HostileTraffic.IGNORE);
                 run.tried("rounds of the other thread");
                 last = System.nanoTime();
             } catch (RuntimeException e) {

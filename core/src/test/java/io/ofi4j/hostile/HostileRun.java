@@ -1,7 +1,9 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.job.JobException;
 import io.ofi4j.support.Patience;
+import io.ofi4j.util.RendezvousException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +17,8 @@ final class HostileRun {
     /** The exceptions that the library's documentation names. */
     private static final List<Class<? extends RuntimeException>> NAMED = List.of(FabricException.class,
             IllegalStateException.class, IllegalArgumentException.class, UnsupportedOperationException.class,
-            WrongThreadException.class, IndexOutOfBoundsException.class, NullPointerException.class);
+            WrongThreadException.class, IndexOutOfBoundsException.class, NullPointerException.class,
+            RendezvousException.class, JobException.class);
     private static final long JOIN_MILLIS = Patience.seconds(60).toMillis();
 
     final String provider;
@@ -111,6 +114,7 @@ final class HostileRun {
         for (Thread thread : threads) {
             thread.join(Math.max((deadline - System.nanoTime()) / 1_000_000, 1));
             if (thread.isAlive()) {
+                HostileWatch.print();
                 fail(new AssertionError(thread.getName() + " hangs"));
                 return;
             }

@@ -1,6 +1,7 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
@@ -23,6 +24,19 @@ final class HostileTraffic {
     /** No message is longer than a receive. */
     private static final int MESSAGE = 64;
     private static final int TAGS = 3;
+
+    /** Takes completions, also of what failed. */
+    static final CompletionHandler IGNORE = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            // It has done what it had to.
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            // The other end has closed, or this one.
+        }
+    };
 
     final Pair pair;
     final Capability family;

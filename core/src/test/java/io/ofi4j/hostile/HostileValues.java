@@ -3,6 +3,7 @@ package io.ofi4j.hostile;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
 import io.ofi4j.DetailedCompletionHandler;
+import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.support.ForeignChannel;
@@ -28,6 +29,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 /** Extreme and foreign values of every type that the public API takes. */
 final class HostileValues {
@@ -91,7 +94,14 @@ final class HostileValues {
             case "FileChannel" -> random.nextBoolean() ? channel : new ForeignChannel(channel, segment(random));
             case "MapMode" -> pick(random, FileChannel.MapMode.READ_ONLY, FileChannel.MapMode.READ_WRITE,
                     FileChannel.MapMode.PRIVATE);
-            case "Path" -> pick(random, file, Path.of("/dev/null"), Path.of("/"), Path.of("/nonexistent"));
+            case "Path" -> pick(random, file, Path.of("/dev/null"), Path.of("/"), Path.of("/nonexistent"),
+                    HostileForeign.path(random, file));
+            case "SelectableChannel" -> HostileForeign.channel(random);
+            case "Map" -> HostileForeign.map();
+            case "Waiting" -> random.nextBoolean() ? Waiting.YIELD : (Waiting) turn -> HostileForeign.pause(random);
+            case "Runnable" -> (Runnable) () -> HostileForeign.pause(random);
+            case "Consumer" -> (Consumer<Object>) object -> HostileForeign.pause(random);
+            case "LongConsumer" -> (LongConsumer) value -> HostileForeign.pause(random);
             case "Optional" -> Optional.empty();
             case "InetSocketAddress" -> new InetSocketAddress("127.0.0.1", random.nextInt(65_536));
             case "Object" -> "any";
@@ -162,6 +172,11 @@ final class HostileValues {
         List<Object> all = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
             all.add(value(random, (Class<?>) generic.getActualTypeArguments()[0]));
+        }
+        if (!all.isEmpty() && random.nextInt(4) == 0) {
+            return generic.getRawType() == Set.class
+                    ? HostileForeign.set(random, all)
+                    : HostileForeign.list(random, all);
         }
         return generic.getRawType() == Set.class ? new HashSet<>(all) : all;
     }

@@ -1,6 +1,5 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.Counter;
 import io.ofi4j.support.Pair;
@@ -14,7 +13,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class HostileWaits {
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final int WAITERS = 3;
-    private static final CompletionHandler IGNORE = (token, flags, length, data) -> {};
 
     private HostileWaits() {}
 
@@ -38,7 +36,7 @@ final class HostileWaits {
             CompletionQueue queue = i % 2 == 0 ? pair.queue : pair.farQueue;
             waiting.add(run.start("waiting on a queue", () -> run.attempt("wait", () -> {
                 while (true) {
-                    queue.await(IGNORE, 4, LONG);
+                    queue.await(HostileTraffic.IGNORE, 4, LONG);
                 }
             })));
         }
@@ -65,7 +63,7 @@ final class HostileWaits {
         Thread.sleep(random.nextInt(20));
         run.attempt("close", counter::close);
         run.attempt("close", () -> {
-            traffic.close(IGNORE);
+            traffic.close(HostileTraffic.IGNORE);
         });
         isOver.set(true);
         traffic.requireGuards(run);

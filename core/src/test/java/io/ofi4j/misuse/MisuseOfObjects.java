@@ -27,6 +27,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -190,6 +191,8 @@ final class MisuseOfObjects {
                 memory("at address zero", ARGUMENT, "address", domain -> domain.register(atZero(), Access.WRITE)),
                 memory("no segments", ARGUMENT, "at least one segment",
                         domain -> domain.register(List.<MemorySegment>of(), Access.WRITE)),
+                memory("a segment that is null", NullPointerException.class, "one of the segments is null",
+                        domain -> domain.register(Arrays.asList(memory, null), Access.WRITE)),
                 memory("read-only for remote writes", ARGUMENT, "read-only",
                         domain -> domain.register(memory.asReadOnly(), Access.REMOTE_WRITE)),
                 memory("of a closed arena", STATE, "arena", domain -> {

@@ -204,6 +204,9 @@ class RendezvousTest {
                     .isInstanceOf(RendezvousException.class).hasMessageContaining("which has 4 places");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.gather("name", 4, 4, new byte[0], Pair.DEADLINE));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> server.gather("many", 0, Rendezvous.MOST_PLACES + 1, new byte[0], SHORT))
+                    .withMessageContaining("1048576 at most");
         }
     }
 
