@@ -3,6 +3,7 @@ package io.ofi4j.misuse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.support.Forked;
+import io.ofi4j.support.Patience;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class MisuseTableTest {
 
     @Test
     void noneKillsAJvmThatIsCheckedByItself() {
-        Forked.Result result = Forked.run(All.class, "-Xcheck:jni");
+        Forked.Result result = Forked.start(All.class, "-Xcheck:jni").await(Patience.seconds(400).toSeconds());
 
         assertThat(result.exit()).as(result.output()).isZero();
         assertThat(result.output()).contains(Misuse.all().count() + " misuses, 0 ended otherwise");

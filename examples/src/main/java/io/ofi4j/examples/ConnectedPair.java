@@ -24,12 +24,12 @@ public final class ConnectedPair {
     private static final Duration DEADLINE = Duration.ofSeconds(20);
     private ConnectedPair() {}
 
-    /**
-     * Runs one of the two.
-     *
-     * @param arguments {@code server} or {@code client}, the provider, the server's host and its port
-     */
+    /** Arguments: {@code server} or {@code client}, the provider, the server's host and its port. */
     public static void main(String[] arguments) {
+        if (arguments.length != 4) {
+            System.err.println("usage: ConnectedPair server|client PROVIDER HOST PORT");
+            System.exit(2);
+        }
         boolean isServer = arguments[0].equals("server");
         FabricHints hints = FabricHints.connected().provider(arguments[1])
                 .operationFlags(OperationFlag.DELIVERY_COMPLETE); // a completion says that the peer has the bytes

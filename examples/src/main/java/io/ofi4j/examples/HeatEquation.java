@@ -62,6 +62,10 @@ public final class HeatEquation {
      * @param arguments the provider, the width and height of the plate in cells, and how many steps
      */
     public static void main(String[] arguments) {
+        if (arguments.length != 3) {
+            System.err.println("usage: HeatEquation PROVIDER WIDTH STEPS");
+            System.exit(2);
+        }
         int width = Integer.parseInt(arguments[1]);
         int steps = Integer.parseInt(arguments[2]);
         Libfabric libfabric = Libfabric.load();

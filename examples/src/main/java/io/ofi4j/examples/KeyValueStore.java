@@ -71,6 +71,10 @@ public final class KeyValueStore {
      *        keys there are, up to 4,000
      */
     public static void main(String[] arguments) {
+        if (arguments.length != 3) {
+            System.err.println("usage: KeyValueStore PROVIDER UPDATES KEYS");
+            System.exit(2);
+        }
         int updates = Integer.parseInt(arguments[1]);
         int keys = Integer.parseInt(arguments[2]);
         Libfabric libfabric = Libfabric.load();

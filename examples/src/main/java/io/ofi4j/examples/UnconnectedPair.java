@@ -23,12 +23,12 @@ public final class UnconnectedPair {
     private static final Duration SOON = Duration.ofSeconds(20);
     private UnconnectedPair() {}
 
-    /**
-     * Runs the server, or with a host, a port and a secret the client.
-     *
-     * @param arguments the provider, and for the client the server's host, and the port and the secret that it printed
-     */
+    /** Arguments: the provider, and for the client the server's host, and the port and the secret that it printed. */
     public static void main(String[] arguments) {
+        if (arguments.length != 1 && arguments.length != 4) {
+            System.err.println("usage: UnconnectedPair PROVIDER [HOST PORT SECRET]");
+            System.exit(2);
+        }
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().provider(arguments[0]).operationFlags(OperationFlag.DELIVERY_COMPLETE);
         try (Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());

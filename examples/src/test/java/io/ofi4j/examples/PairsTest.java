@@ -47,6 +47,16 @@ class PairsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {UnconnectedPair.class, ConnectedPair.class, HeatEquation.class, KeyValueStore.class})
+    void a_program_without_its_arguments_says_what_they_are(Class<?> main) {
+        try (Forked program = program(main).start("shm", "localhost")) {
+            Run run = program.await();
+            assertThat(run.exitCode()).isEqualTo(2);
+            assertThat(run.err()).startsWith("usage: " + main.getSimpleName() + " ");
+        }
+    }
+
     private static String freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return Integer.toString(socket.getLocalPort());

@@ -139,6 +139,21 @@ class TwoProcessesTest {
         }
     }
 
+    /** As kill -9 does: the other side hears no word of it. */
+    @ParameterizedTest
+    @CsvSource({"shm", "tcp;ofi_rxm"})
+    void serverThatIsKilledIsNamed(String provider) {
+        try (Forked server = Forked.server("perf", "write", "-p", provider);
+                Forked client = Forked.start("perf", "write", "-p", provider, "127.0.0.1", "-P", server.port(), "-S",
+                        "8", "-w", "0", "-I", "1000000000", "--timeout", "5")) {
+            client.awaitOutput("ns/op");
+            server.process().destroyForcibly();
+            Run run = client.await();
+            run.failed(1, "127.0.0.1:" + server.port());
+            assertThat(run.err()).doesNotContain("errno -", "token -1");
+        }
+    }
+
     @Test
     void withJsonAServersWordsAreOnStderr() {
         try (Forked server = Forked.start("perf", "write", "-p", "shm", "--server", "-B", "0", "--json")) {
