@@ -1,9 +1,6 @@
 package io.ofi4j.hostile;
 
-import io.ofi4j.Libfabric;
-import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.FabricInfo;
-import io.ofi4j.util.Rendezvous;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -18,30 +15,39 @@ import java.util.stream.Stream;
 
 /** Threads call any public method of any object with any arguments, closes included: every pair of calls meets. */
 final class HostileCalls {
+    /** Adds the objects that a round begins with. */
+    interface Stage {
+        void set(HostileRun run, Random random, HostilePool pool);
+    }
+
     private static final int THREADS = 4;
     /** They wait as long as they are told, print, or end the process. */
     private static final Set<String> LEFT_OUT = Set.of("equals", "hashCode", "getClass", "wait", "notify", "notifyAll",
             "abort");
-    private static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class,
-            io.ofi4j.RemoteRegion.class, io.ofi4j.RawKey.class, io.ofi4j.info.EndpointAddress.class,
-            io.ofi4j.info.FabricHints.class, io.ofi4j.MemoryRegionAttributes.class, Rendezvous.class);
 
     private final HostileRun run;
+    private final Stage stage;
+    private final List<Class<?>> statics;
     private final HostilePool pool = new HostilePool();
     private final HostileValues values;
 
-    private HostileCalls(HostileRun run) throws IOException {
+    private HostileCalls(HostileRun run, Stage stage, List<Class<?>> statics) throws IOException {
         this.run = run;
+        this.stage = stage;
+        this.statics = statics;
         this.values = new HostileValues(pool);
     }
 
-    static void run(HostileRun run) throws Exception { new HostileCalls(run).runAll(); }
+    /** Calls the methods of what a stage has, and the static ones of these classes. */
+    static void run(HostileRun run, Stage stage, List<Class<?>> statics) throws Exception {
+        new HostileCalls(run, stage, statics).runAll();
+    }
 
     private void runAll() throws Exception {
         Random random = run.random();
         int rounds = 0;
         do {
-            HostileStage.set(run, random, pool);
+            stage.set(run, random, pool);
             long end = System.nanoTime() + 500_000_000;
             run.inThreads(THREADS, () -> {
                 Random own = run.random();
@@ -62,7 +68,7 @@ final class HostileCalls {
 
     private void call(Random random) {
         Object target = random.nextInt(20) == 0 ? null : pool.one(random, Object.class).orElseThrow();
-        Class<?> type = target == null ? STATIC.get(random.nextInt(STATIC.size())) : publicType(target);
+        Class<?> type = target == null ? statics.get(random.nextInt(statics.size())) : publicType(target);
         List<Method> methods = Stream.of(type.getMethods())
                 .filter(method -> Modifier.isStatic(method.getModifiers()) == (target == null) && isCalled(method))
                 .toList();

@@ -34,7 +34,9 @@ enum HostileCase {
     /** Implementations of JDK types that throw, and answer something else each time. */
     IMPLEMENTATIONS(Over.RMA, HostileImplementations::run),
     /** Threads call any method of any object with any arguments. */
-    CALLS(Over.TRANSFERS, HostileCalls::run);
+    CALLS(Over.TRANSFERS, run -> HostileCalls.run(run, HostileStage::set, HostileStage.STATIC)),
+    /** The same over the path of verbs. */
+    VERBS(Over.DEVICES, run -> HostileCalls.run(run, HostileVerbs::set, HostileVerbs.STATIC));
 
     /** What a case runs over. */
     private enum Over {
@@ -43,7 +45,9 @@ enum HostileCase {
         /** Providers of connected endpoints. */
         CONNECTED,
         /** Both. */
-        TRANSFERS
+        TRANSFERS,
+        /** RDMA devices, without a provider. */
+        DEVICES
     }
 
     /** A program. */
@@ -65,6 +69,7 @@ enum HostileCase {
             case RMA -> TestProviders.rma();
             case CONNECTED -> TestProviders.connected().map("MSG "::concat);
             case TRANSFERS -> TestProviders.transfers();
+            case DEVICES -> HostileVerbs.devices();
         };
     }
 

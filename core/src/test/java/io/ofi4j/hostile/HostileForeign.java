@@ -1,5 +1,8 @@
 package io.ofi4j.hostile;
 
+import io.ofi4j.verbs.WorkError;
+import io.ofi4j.verbs.WorkHandler;
+import io.ofi4j.verbs.WorkKind;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.channels.SelectableChannel;
@@ -118,6 +121,17 @@ final class HostileForeign {
             protected void implCloseChannel() {
                 // There is nothing to close.
             }
+        };
+    }
+
+    /** A handler of completions and errors that throws now and then. */
+    static WorkHandler workHandler(Random random) {
+        return new WorkHandler() {
+            @Override
+            public void onCompletion(long token, WorkKind kind, int length, int flags, int word) { pause(random); }
+
+            @Override
+            public void onError(WorkError error) { pause(random); }
         };
     }
 

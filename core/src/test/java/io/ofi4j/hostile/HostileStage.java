@@ -4,11 +4,15 @@ import io.ofi4j.Access;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.MemoryRegionAttributes;
+import io.ofi4j.RawKey;
+import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.job.Job;
@@ -30,6 +34,9 @@ import java.util.stream.Stream;
 
 /** The objects that the threads of {@link HostileCalls} begin with: a pair, one family of operations, and tools. */
 final class HostileStage {
+    static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class, RemoteRegion.class, RawKey.class,
+            EndpointAddress.class, FabricHints.class, MemoryRegionAttributes.class, Rendezvous.class);
+
     /** A message that is longer than its receive ends the process, or never lets a poll return: README. */
     private static final String LONG_MESSAGES_KILL = "shm";
     /** Short: nobody waits for long. */

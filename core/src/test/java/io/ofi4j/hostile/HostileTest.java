@@ -26,7 +26,7 @@ class HostileTest {
 
     static Stream<HostileCase> programs() {
         List<HostileCase> chosen = Stream.of(HostileCase.values())
-                .filter(one -> CHOSEN.isEmpty() || one.name().equals(CHOSEN)).toList();
+                .filter(one -> CHOSEN.isEmpty() ? one != HostileCase.VERBS : one.name().equals(CHOSEN)).toList();
         if (chosen.isEmpty()) {
             throw new AssertionError("there is no case " + CHOSEN + "; there are " + List.of(HostileCase.values()));
         }
@@ -35,7 +35,10 @@ class HostileTest {
 
     @ParameterizedTest
     @MethodSource("programs")
-    void aHostileProgramEndsNothingButItself(HostileCase program) {
+    void aHostileProgramEndsNothingButItself(HostileCase program) { survive(program); }
+
+    /** Runs it over all that it runs over. */
+    static void survive(HostileCase program) {
         List<String> providers = program.providers().toList();
         assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
         long patience = providers.size() * (SECONDS + Patience.seconds(100).toSeconds());

@@ -106,6 +106,7 @@ final class HostileValues {
             case "InetSocketAddress" -> new InetSocketAddress("127.0.0.1", random.nextInt(65_536));
             case "Object" -> "any";
             case "BooleanSupplier" -> (BooleanSupplier) random::nextBoolean;
+            case "WorkHandler" -> HostileForeign.workHandler(random);
             case "CompletionHandler", "DetailedCompletionHandler" -> handler(random);
             case "EndpointAddress" ->
                 random.nextBoolean() ? null : EndpointAddress.of(new byte[1 + random.nextInt(40)]);

@@ -1,0 +1,17 @@
+package io.ofi4j.hostile;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** As {@link HostileTest}, where an RDMA device is: {@code scripts/test --verbs} runs it. */
+@Timeout(600)
+class VerbsHostileTest {
+    @Test
+    void aHostileProgramEndsNeitherItselfNorTheKernel() {
+        assumeTrue(HostileVerbs.devices().findAny().isPresent(),
+                "no RDMA device was named with OFI4J_VERBS_ADDRESSES; scripts/test --verbs makes two");
+        HostileTest.survive(HostileCase.VERBS);
+    }
+}
