@@ -1,15 +1,19 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionOrder;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.ResourceManagement;
 import io.ofi4j.info.TrafficClass;
+import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.Arrays;
 import java.util.List;
@@ -86,6 +90,54 @@ class AttributeHintsTest {
             return;
         }
         assertThat(found).isNotEmpty().allMatch(hint.isMet);
+    }
+
+    /** One field, three fields, what stands for no fields at all, and every bit. */
+    static Stream<Arguments> formatsOfProviders() {
+        return TestProviders.rma()
+                .flatMap(provider -> Stream.of(0xffL, 0x30ffL, 0xaaaa_aaaa_aaaaL, 0xaaaa_aaaa_aaaa_aaaaL, -1L)
+                        .map(format -> Arguments.of(provider, format)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsOfProviders")
+    void aTagFormatIsMetOrRefusedByName(String provider, long format) {
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.TAGGED)
+                .attributes(NONE.tagFormat(format));
+        List<FabricInfo> found;
+        try {
+            found = Libfabric.load().info(hints);
+        } catch (NoProviderException e) {
+            assertThat(e).hasMessageContaining("tag format 0x" + Long.toHexString(format));
+            return;
+        }
+        assertThat(found).isNotEmpty().allMatch(
+                info -> Long.numberOfLeadingZeros(info.endpoint().tagFormat()) <= Long.numberOfLeadingZeros(format));
+    }
+
+    @ParameterizedTest
+    @MethodSource("formatsOfProviders")
+    void tagsKeepToTheFormatThatIsTold(String provider, long format) {
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.TAGGED)
+                .attributes(NONE.tagFormat(format));
+        FabricInfo info;
+        try {
+            info = TestProviders.info(hints);
+        } catch (NoProviderException e) {
+            return; // as above
+        }
+        try (Pair pair = new Pair(hints); MemoryRegion region = pair.domain.allocate(64, Access.SEND, Access.RECEIVE)) {
+            Tagged tagged = pair.endpoint.tagged();
+            long highest = Long.highestOneBit(info.endpoint().tagFormat());
+
+            assertThat(tagged.tagBits() & highest).isEqualTo(highest);
+            assertThat(tagged.tryReceive(region, 0, 64, highest, 0, 1)).isTrue();
+            if (highest > 0) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> tagged.tryReceive(region, 0, 64, highest << 1, 0, 2))
+                        .withMessageContaining("0x" + Long.toHexString(highest << 1));
+            }
+        }
     }
 
     @ParameterizedTest

@@ -19,6 +19,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     private long transmitSize;
     private long receiveSize;
     private long injectSize;
+    private long tagFormat;
     private long transmitContexts;
     private long receiveContexts;
 
@@ -66,6 +67,14 @@ public final class AttributeHints extends Changeable<AttributeHints> {
     public AttributeHints injectSize(long bytes) {
         return with(copy -> copy.injectSize = requireSize(bytes, "an inject size"));
     }
+
+    /**
+     * {@return a copy whose endpoints match tags of at least this format; the mem_tag_format of fi_endpoint(3)} Above the highest
+     * bit that is set, a provider need not match any; below it, groups of set and of cleared bits are fields, of which a mask
+     * ignores all bits or none. 0 stands for the provider's preference. What was granted is
+     * {@link EndpointAttributes#tagFormat}.
+     */
+    public AttributeHints tagFormat(long format) { return with(copy -> copy.tagFormat = format); }
 
     /** {@return a copy whose scalable endpoints have at least this many transmit contexts; fi_endpoint(3)} */
     public AttributeHints transmitContexts(long contexts) {
@@ -128,6 +137,11 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         return injectSize;
     }
 
+    /** {@return the requested format of tags, 0 for the provider's preference} */
+    public long tagFormat() {
+        return tagFormat;
+    }
+
     /**
      * {@return the requested number of transmit contexts: 0 for the provider's preference, {@link EndpointAttributes#SHARED_CONTEXT}
      * for a shared one}
@@ -151,6 +165,7 @@ public final class AttributeHints extends Changeable<AttributeHints> {
         add(parts, transmitSize != 0, "transmit size " + transmitSize);
         add(parts, receiveSize != 0, "receive size " + receiveSize);
         add(parts, injectSize != 0, "inject size " + injectSize);
+        add(parts, tagFormat != 0, "tag format 0x" + Long.toHexString(tagFormat));
         addContexts(parts, transmitContexts, "transmit context");
         addContexts(parts, receiveContexts, "receive context");
         return String.join(", ", parts);

@@ -11,7 +11,7 @@ package io.ofi4j.info;
  * @param maximumOrderReadAfterWrite up to how many bytes a read sees an earlier write
  * @param maximumOrderWriteAfterRead up to how many bytes a write waits for an earlier read
  * @param maximumOrderWriteAfterWrite up to how many bytes writes land in order
- * @param tagFormat the bits of a tag that are matched
+ * @param tagFormat the bits of a tag that are matched, from the highest that is set down; {@link AttributeHints#tagFormat} asks for it
  * @param transmitContexts the number of transmit contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
  * @param receiveContexts the number of receive contexts of a scalable endpoint, or {@link #SHARED_CONTEXT}
  */
