@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A counter, a spin lock and the tail of a queue without locks, in the memory of a peer, that threads and processes use at the same
- * time. {@code -Dofi4j.test.atomics=1000000} says how often the counter is raised in total; in an ordinary run, 1600 times.
+ * time. {@code scripts/test --atomics} raises the counter a million times in total; an ordinary run, 1600 times.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class SharedNumbersTest {
