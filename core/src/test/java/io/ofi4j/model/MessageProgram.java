@@ -8,7 +8,6 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PackagePrivate;
-import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
@@ -16,9 +15,11 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.model.MessageWorld.Shape;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -27,9 +28,10 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * A random program of messages, tags, atomics and one-sided transfers between two endpoints, both ways, checked against a model:
- * every token comes back once, every message arrives once, whole, and in the order that the provider promises, and what is added up is
- * the sum. No message is longer than a receive: what follows then is another test's.
+ * A random program of messages, tags, atomics and one-sided transfers between two ends, both ways, checked against a model: every token
+ * comes back once, every message arrives once, whole, and in the order that the provider promises, and what is added up is the sum. An
+ * end has one endpoint, or two that share a context, or one with two contexts. No message is longer than a receive: what follows then is
+ * another test's.
  */
 final class MessageProgram {
     private static final int LENGTH = 4096;
@@ -45,62 +47,73 @@ final class MessageProgram {
     private static final Set<String> SHARED_TAGS = Set.of("net", "tcp");
     /** It promises an order that it does not always keep: a short message may pass one of several packets. */
     private static final String UNORDERED = "udp;ofi_rxd";
+    /** The one provider with scalable endpoints. It cannot cancel receives of shared contexts. */
+    private static final String SCALABLE = "sockets";
 
     private final Random random;
-    private final Pair pair;
+    private final MessageWorld world;
     private final boolean hasTags;
     private final boolean hasAtomics;
     private final boolean keepsOrder;
     private final boolean masks;
     private final boolean looks;
     private final boolean carriesData;
+    private final boolean cancels;
     private final List<MessageSide> sides;
     private final MemoryRegion far;
     private final MemoryRegion near;
     private long added;
     private long next = 1;
 
-    private MessageProgram(String provider, Set<Capability> families, long seed) {
+    private MessageProgram(Setting setting, long seed) {
         this.random = new Random(seed);
-        FabricHints hints = TestProviders.hints(provider).capabilities(families.toArray(Capability[]::new));
-        this.pair = new Pair(hints, MessageSide.QUEUE);
+        String provider = setting.provider;
+        Set<Capability> families = setting.families;
+        this.world = new MessageWorld(setting.hints(), setting.shape);
         this.hasTags = families.contains(Capability.TAGGED);
         this.hasAtomics = families.contains(Capability.ATOMIC);
-        Peer back = pair.vector == null
-                ? pair.farEndpoint.connection().peer()
-                : pair.vector.insert(pair.endpoint.address());
-        this.sides = List.of(new MessageSide(pair.domain, pair.endpoint, pair.queue, pair.far),
-                new MessageSide(pair.domain, pair.farEndpoint, pair.farQueue, back));
+        this.sides = List.of(new MessageSide(world.domain, world.queues.get(0), world.lanes.get(0)),
+                new MessageSide(world.domain, world.queues.get(1), world.lanes.get(1)));
         this.keepsOrder = !provider.equals(UNORDERED)
-                && (pair.endpoint.info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
+                && (world.endpoint().info().transmit().messageOrder() & MessageOrder.SAS.bit()) != 0;
         this.masks = !has(Fact.MASKS_IGNORED);
-        this.looks = hasTags && !has(Fact.PEEK_RECEIVES) && !has(Fact.CLAIMS_TRUNCATE);
+        this.looks = hasTags && setting.shape == Shape.PLAIN && !has(Fact.PEEK_RECEIVES) && !has(Fact.CLAIMS_TRUNCATE);
         this.carriesData = !has(Fact.MESSAGES_LOSE_DATA);
-        this.far = pair.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);
-        this.near = pair.domain.allocate(64 * 64, Access.READ, Access.WRITE);
+        this.cancels = setting.shape != Shape.SHARED_RECEIVE || !provider.contains(SCALABLE);
+        this.far = world.domain.allocate(64, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        this.near = world.domain.allocate(64 * 64, Access.READ, Access.WRITE);
     }
 
-    private boolean has(Fact fact) { return PackagePrivate.has(pair.endpoint, fact); }
+    private boolean has(Fact fact) { return PackagePrivate.has(world.endpoint(), fact); }
 
     /** Arguments: the provider, the first seed, how many programs. Ends with status 0 if no rule was broken. */
     public static void main(String[] arguments) {
         long first = Long.parseLong(arguments[1]);
         int messages = 0;
+        List<Setting> settings = settings(arguments[0]);
         for (long seed = first; seed < first + Long.parseLong(arguments[2]); seed++) {
-            for (Set<Capability> families : families(arguments[0])) {
+            for (Setting setting : settings) {
                 try {
-                    messages += run(arguments[0], families, seed);
+                    messages += run(setting, seed);
                 } catch (Throwable t) {
-                    throw new AssertionError("program " + seed + " with " + families + " on " + arguments[0], t);
+                    throw new AssertionError("program " + seed + " with " + setting, t);
                 }
             }
         }
+        settings.forEach(setting -> System.out.println("shape " + setting.shape));
         System.out.println("messages " + messages);
         System.exit(0); // threads of providers stay
     }
 
-    /** Which families of calls an endpoint has: as many as the provider has at once. */
-    private static List<Set<Capability>> families(String provider) {
+    /** Of which endpoints programs are, and which families of calls these have. */
+    private record Setting(String provider, Set<Capability> families, Shape shape) {
+        FabricHints hints() { return TestProviders.hints(provider).capabilities(families.toArray(Capability[]::new)); }
+
+        boolean isOffered() { return MessageSide.isOffered(shape.of(hints())); }
+    }
+
+    /** With as many families as the provider has at once, of each shape that it has; and with two. */
+    private static List<Setting> settings(String provider) {
         Set<Capability> all = EnumSet.of(Capability.RMA, Capability.MSG);
         Capability[] further = {Capability.TAGGED, Capability.ATOMIC};
         boolean mixesTags = SHARED_TAGS.contains(provider);
@@ -109,13 +122,20 @@ final class MessageProgram {
             Set<Capability> more = EnumSet.copyOf(all);
             more.add(one);
             boolean isTried = one == Capability.ATOMIC ? canAtomics : !mixesTags;
-            if (isTried && MessageSide.isOffered(provider, more)) { all = more; }
+            if (isTried && new Setting(provider, more, Shape.PLAIN).isOffered()) { all = more; }
         }
-        return List.of(all, EnumSet.of(Capability.RMA, Capability.MSG));
+        List<Setting> settings = new ArrayList<>();
+        for (Shape shape : Shape.values()) {
+            Setting setting = new Setting(provider, all, shape);
+            boolean isTried = shape != Shape.SCALABLE || provider.equals(SCALABLE);
+            if (isTried && setting.isOffered()) { settings.add(setting); }
+        }
+        settings.add(new Setting(provider, EnumSet.of(Capability.RMA, Capability.MSG), Shape.PLAIN));
+        return settings;
     }
 
-    private static int run(String provider, Set<Capability> families, long seed) {
-        MessageProgram program = new MessageProgram(provider, families, seed);
+    private static int run(Setting setting, long seed) {
+        MessageProgram program = new MessageProgram(setting, seed);
         for (int step = 0; step < STEPS; step++) {
             program.step();
         }
@@ -144,34 +164,35 @@ final class MessageProgram {
         if (side.pendingReceives() >= MOST_RECEIVES) { return; }
         long tag = tagged ? random.nextInt(TAGS) : -1;
         long mask = tagged && masks && random.nextInt(4) == 0 ? MASK : 0;
-        side.receive(next++, tag, mask);
+        side.receive(random.nextInt(side.lanes()), next++, tag, mask);
     }
 
     private void send(MessageSide side, MessageSide other, boolean tagged) {
         int length = random.nextInt(8) == 0 ? random.nextInt(LENGTH) + 1 : random.nextInt(64) + 1;
         boolean withData = carriesData && random.nextInt(4) == 0;
         boolean inject = !withData && random.nextInt(3) == 0;
-        side.send(other, next++, tagged ? random.nextInt(TAGS) : -1, length, inject, withData);
+        int lane = random.nextInt(side.lanes());
+        side.send(other, lane, next++, tagged ? random.nextInt(TAGS) : -1, length, inject, withData);
     }
 
-    private void cancel(MessageSide side) { side.cancelOne(random); }
+    private void cancel(MessageSide side) { if (cancels) { side.cancelOne(random); } }
 
     private void claim(MessageSide side) { if (looks) { side.look(next++, random.nextInt(TAGS)); } }
 
     /** A write, a read, or an addition to the number at {@link #SUM}. */
     private void oneSided() {
         long token = next++;
-        Endpoint endpoint = pair.endpoint;
+        Endpoint endpoint = world.endpoint();
         long offset = token % 64 * 64;
         boolean posted;
         if (hasAtomics && random.nextBoolean()) {
-            posted = endpoint.atomics().tryFetch(AtomicOperation.SUM, Datatype.INT64, 3, near, offset, pair.far,
+            posted = endpoint.atomics().tryFetch(AtomicOperation.SUM, Datatype.INT64, 3, near, offset, world.far(),
                     far.remote(), SUM, token);
             if (posted) { added += 3; }
         } else if (random.nextBoolean()) {
-            posted = endpoint.rma().tryWrite(near, offset + 32, 8, pair.far, far.remote(), 8, token);
+            posted = endpoint.rma().tryWrite(near, offset + 32, 8, world.far(), far.remote(), 8, token);
         } else {
-            posted = endpoint.rma().tryRead(near, offset + 40, 8, pair.far, far.remote(), 16, token);
+            posted = endpoint.rma().tryRead(near, offset + 40, 8, world.far(), far.remote(), 16, token);
         }
         if (posted) { sides.getFirst().expect(token); }
     }
@@ -193,8 +214,7 @@ final class MessageProgram {
         await("sends to complete", () -> one.areSendsDone() && two.areSendsDone());
         long sum = far.segment().get(JAVA_LONG, SUM);
         require(!hasAtomics || sum == added, "the sum is " + sum + ", not " + added);
-        pair.endpoint.close();
-        pair.farEndpoint.close();
+        world.closeEndpoints();
         await("canceled receives", () -> one.isQuiet() && two.isQuiet());
         for (MessageSide side : sides) {
             side.requireEveryTokenOnce();
@@ -203,7 +223,7 @@ final class MessageProgram {
         }
         near.close();
         far.close();
-        pair.close();
+        world.close();
     }
 
     private void await(String what, BooleanSupplier done) {

@@ -7,17 +7,17 @@ import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.DetailedCompletionHandler;
 import io.ofi4j.Domain;
-import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Messages;
 import io.ofi4j.NoProviderException;
-import io.ofi4j.Peer;
-import io.ofi4j.info.Capability;
+import io.ofi4j.Tagged;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.internal.os.Errno;
-import io.ofi4j.support.TestProviders;
+import io.ofi4j.model.MessageWorld.Lane;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -26,7 +26,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** One end of a {@link MessageProgram}: what it has posted, sent and received. */
@@ -38,9 +37,8 @@ final class MessageSide {
     private static final int PLACES = 512;
     private static final long UNTAGGED = -1;
 
-    private final Endpoint endpoint;
+    private final List<Lane> lanes;
     private final CompletionQueue queue;
-    private final Peer peer;
     private final MemoryRegion memory;
     /** The offsets of the memory that nothing uses. */
     private final List<Long> places = new ArrayList<>();
@@ -57,9 +55,10 @@ final class MessageSide {
         SEND, RECEIVE, LOOK, ONE_SIDED
     }
 
-    private record Posted(Kind kind, long token, long offset, long tag, long mask, boolean isOfClaim) {}
+    /** A receive is of the lane that it is posted to, and of its receiver's other lanes. */
+    private record Posted(Kind kind, Lane lane, long token, long offset, long tag, long mask, boolean isOfClaim) {}
 
-    private record Message(long number, int length, long tag, boolean hasData) {}
+    private record Message(Lane lane, long number, int length, long tag, boolean hasData) {}
 
     /** Which receive has got which message. */
     private record Taken(Posted receive, Message message) {}
@@ -82,21 +81,18 @@ final class MessageSide {
         }
     };
 
-    MessageSide(Domain domain, Endpoint endpoint, CompletionQueue queue, Peer peer) {
-        this.endpoint = endpoint;
+    MessageSide(Domain domain, CompletionQueue queue, List<Lane> lanes) {
+        this.lanes = lanes;
         this.queue = queue;
-        this.peer = peer;
         this.memory = domain.allocate((long) PLACES * LENGTH, Access.SEND, Access.RECEIVE);
         for (long place = 0; place < PLACES; place++) {
             places.add(place * LENGTH);
         }
     }
 
-    static boolean isOffered(String provider, Set<Capability> capabilities) {
+    static boolean isOffered(FabricHints hints) {
         try {
-            return !Libfabric.load()
-                    .info(TestProviders.hints(provider).capabilities(capabilities.toArray(Capability[]::new)))
-                    .isEmpty();
+            return !Libfabric.load().info(hints).isEmpty();
         } catch (NoProviderException e) {
             return false;
         }
@@ -106,7 +102,7 @@ final class MessageSide {
 
     void expect(long token) {
         expected++;
-        pending.put(token, new Posted(Kind.ONE_SIDED, token, -1, UNTAGGED, 0, false));
+        pending.put(token, new Posted(Kind.ONE_SIDED, lanes.getFirst(), token, -1, UNTAGGED, 0, false));
     }
 
     private void note(Posted posted) {
@@ -120,47 +116,54 @@ final class MessageSide {
         return pending.values().stream().filter(posted -> posted.kind == Kind.RECEIVE);
     }
 
-    void receive(long token, long tag, long mask) {
+    int lanes() { return lanes.size(); }
+
+    void receive(int lane, long token, long tag, long mask) { receive(lanes.get(lane), token, tag, mask); }
+
+    private void receive(Lane lane, long token, long tag, long mask) {
         long offset = places.removeFirst();
         boolean posted = tag == UNTAGGED
-                ? endpoint.messages().tryReceive(memory, offset, LENGTH, token)
-                : endpoint.tagged().tryReceive(memory, offset, LENGTH, tag, mask, token);
+                ? lane.receiver().messages().tryReceive(memory, offset, LENGTH, token)
+                : lane.receiver().tagged().tryReceive(memory, offset, LENGTH, tag, mask, token);
         if (posted) {
-            note(new Posted(Kind.RECEIVE, token, offset, tag, mask, false));
+            note(new Posted(Kind.RECEIVE, lane, token, offset, tag, mask, false));
         } else {
             places.add(offset);
         }
     }
 
-    void send(MessageSide to, long token, long tag, int length, boolean inject, boolean withData) {
+    void send(MessageSide to, int lane, long token, long tag, int length, boolean inject, boolean withData) {
         if (places.size() < PLACES / 4) { return; }
         long offset = places.removeFirst();
         MessageProgram.put(memory, offset, MessageProgram.content(token, length));
-        boolean fits = inject && length <= endpoint.messages().injectSize();
-        boolean posted = fits ? inject(offset, length, tag) : send(offset, length, tag, withData, token);
-        if (posted) { to.incoming.put(token, new Message(token, length, tag, withData && !fits)); }
+        Lane from = lanes.get(lane);
+        boolean fits = inject && length <= from.sender().messages().injectSize();
+        boolean posted = fits ? inject(from, offset, length, tag) : send(from, offset, length, tag, withData, token);
+        if (posted) { to.incoming.put(token, new Message(to.lanes.get(lane), token, length, tag, withData && !fits)); }
         if (posted && !fits) {
-            note(new Posted(Kind.SEND, token, offset, tag, 0, false));
+            note(new Posted(Kind.SEND, from, token, offset, tag, 0, false));
         } else {
             places.add(offset);
         }
     }
 
-    private boolean inject(long offset, int length, long tag) {
+    private boolean inject(Lane lane, long offset, int length, long tag) {
         return tag == UNTAGGED
-                ? endpoint.messages().tryInject(memory, offset, length, peer)
-                : endpoint.tagged().tryInject(memory, offset, length, peer, tag);
+                ? lane.sender().messages().tryInject(memory, offset, length, lane.peer())
+                : lane.sender().tagged().tryInject(memory, offset, length, lane.peer(), tag);
     }
 
-    private boolean send(long offset, int length, long tag, boolean withData, long token) {
+    private boolean send(Lane lane, long offset, int length, long tag, boolean withData, long token) {
         if (tag == UNTAGGED) {
+            Messages messages = lane.sender().messages();
             return withData
-                    ? endpoint.messages().trySendData(memory, offset, length, data(token), peer, token)
-                    : endpoint.messages().trySend(memory, offset, length, peer, token);
+                    ? messages.trySendData(memory, offset, length, data(token), lane.peer(), token)
+                    : messages.trySend(memory, offset, length, lane.peer(), token);
         }
+        Tagged tagged = lane.sender().tagged();
         return withData
-                ? endpoint.tagged().trySendData(memory, offset, length, data(token), peer, tag, token)
-                : endpoint.tagged().trySend(memory, offset, length, peer, tag, token);
+                ? tagged.trySendData(memory, offset, length, data(token), lane.peer(), tag, token)
+                : tagged.trySend(memory, offset, length, lane.peer(), tag, token);
     }
 
     private static long data(long token) { return token & 0xffff; }
@@ -171,14 +174,17 @@ final class MessageSide {
         Posted one = receives.get(random.nextInt(receives.size()));
         boolean isTagged = one.tag != UNTAGGED;
         if (isTagged) {
-            endpoint.tagged().cancel(one.token);
+            one.lane.receiver().tagged().cancel(one.token);
         } else {
-            endpoint.messages().cancel(one.token);
+            one.lane.receiver().messages().cancel(one.token);
         }
     }
 
     void look(long token, long tag) {
-        if (endpoint.tagged().tryClaim(tag, 0, token)) { note(new Posted(Kind.LOOK, token, -1, tag, 0, true)); }
+        Lane lane = lanes.getFirst();
+        if (lane.receiver().tagged().tryClaim(tag, 0, token)) {
+            note(new Posted(Kind.LOOK, lane, token, -1, tag, 0, true));
+        }
     }
 
     private void completed(long token, long flags, long length, long data) {
@@ -210,6 +216,7 @@ final class MessageSide {
     }
 
     private static boolean fits(Posted receive, Message message) {
+        if (receive.lane.receiver() != message.lane.receiver()) { return false; }
         if (receive.tag == UNTAGGED || message.tag == UNTAGGED) { return receive.tag == message.tag; }
         return (receive.tag & ~receive.mask) == (message.tag & ~receive.mask);
     }
@@ -220,8 +227,8 @@ final class MessageSide {
     void takeClaimed() {
         for (Posted look : claimed) {
             long offset = places.removeFirst();
-            endpoint.tagged().receiveClaimed(memory, offset, LENGTH, look.tag, 0, look.token);
-            pending.put(look.token, new Posted(Kind.RECEIVE, look.token, offset, look.tag, 0, true));
+            look.lane.receiver().tagged().receiveClaimed(memory, offset, LENGTH, look.tag, 0, look.token);
+            pending.put(look.token, new Posted(Kind.RECEIVE, look.lane, look.token, offset, look.tag, 0, true));
             seen.merge(look.token, -1, Integer::sum);
         }
         claimed.clear();
@@ -234,7 +241,7 @@ final class MessageSide {
             Posted fitting = waiting.stream().filter(receive -> fits(receive, message)).findFirst().orElse(null);
             if (fitting != null) {
                 waiting.remove(fitting);
-            } else if (!places.isEmpty()) { receive(tokens[0]++, message.tag, 0); }
+            } else if (!places.isEmpty()) { receive(message.lane, tokens[0]++, message.tag, 0); }
         }
     }
 
@@ -252,17 +259,22 @@ final class MessageSide {
                 expected + " operations, " + seen.size() + " tokens, each once: " + seen);
     }
 
-    /** Of the same tag, without masks and claims, receives get messages in the order in which both were posted. */
+    /** Of the same lane and tag, without masks and claims, receives get messages in the order in which both were posted. */
     void requireOrder() {
-        for (long tag = UNTAGGED; tag < 4; tag++) {
-            long wanted = tag;
-            boolean isMixed = taken.stream().anyMatch(one -> one.receive.mask != 0 || one.receive.isOfClaim);
-            List<Taken> ordered = taken.stream().filter(one -> one.receive.tag == wanted)
-                    .sorted(Comparator.comparingLong(one -> one.receive.token)).toList();
-            for (int i = 1; i < ordered.size() && (tag == UNTAGGED || !isMixed); i++) {
-                MessageProgram.require(ordered.get(i - 1).message.number < ordered.get(i).message.number,
-                        "out of order: " + ordered.get(i - 1) + ", " + ordered.get(i));
+        boolean isMixed = taken.stream().anyMatch(one -> one.receive.mask != 0 || one.receive.isOfClaim);
+        for (Lane lane : lanes) {
+            for (long tag = UNTAGGED; tag < (isMixed ? 0 : 4); tag++) {
+                requireOrder(lane, tag);
             }
+        }
+    }
+
+    private void requireOrder(Lane lane, long tag) {
+        List<Taken> ordered = taken.stream().filter(one -> one.message.lane == lane && one.receive.tag == tag)
+                .sorted(Comparator.comparingLong(one -> one.receive.token)).toList();
+        for (int i = 1; i < ordered.size(); i++) {
+            MessageProgram.require(ordered.get(i - 1).message.number < ordered.get(i).message.number,
+                    "out of order: " + ordered.get(i - 1) + ", " + ordered.get(i));
         }
     }
 
