@@ -111,20 +111,25 @@ public final class Libfabric {
      * @throws UnsupportedOperationException if this libfabric is too old for a requested capability
      */
     public List<FabricInfo> info(FabricHints hints) {
-        FabricCalls.Found found = find(hints);
+        FabricCalls.Found found = find(hints, HANDLED_MODES);
         if (found.status() != -Errno.ENODATA) {
             Status.check(found.status(), "fi_getinfo", hints.provider().orElse("(any)"));
         }
         List<FabricInfo> infos = infos(found, hints);
         if (infos.isEmpty()) {
-            throw new NoProviderException(new MismatchReport(this, this::infoOrNothing, hints).whyNothingMatches());
+            throw new NoProviderException(
+                    new MismatchReport(this, this::infoOrNothing, this::isPrefixed, hints).whyNothingMatches());
         }
         return infos;
     }
 
     /** {@return the infos that match the hints, possibly none} */
     List<FabricInfo> infoOrNothing(FabricHints hints) {
-        return infos(find(hints), hints);
+        return infos(find(hints, HANDLED_MODES), hints);
+    }
+
+    private boolean isPrefixed(FabricHints hints) {
+        return !infos(find(hints, HANDLED_MODES | FabricConstants.FI_MSG_PREFIX), hints).isEmpty();
     }
 
     /** Some providers ignore the names of domain and fabric; a provider named in full comes before those layered on it. */
@@ -138,7 +143,7 @@ public final class Libfabric {
                 .sorted(Comparator.comparing(info -> !hints.provider().equals(Optional.of(info.provider())))).toList();
     }
 
-    private FabricCalls.Found find(FabricHints hints) {
+    private FabricCalls.Found find(FabricHints hints, long modes) {
         for (Capability capability : hints.capabilities()) {
             if (!capability.isKnownTo(version)) {
                 throw new UnsupportedOperationException(
@@ -148,7 +153,7 @@ public final class Libfabric {
         boolean addressed = hints.node().isPresent() || hints.service().isPresent();
         return FabricCalls.fi_getinfo(apiVersion().packed(), hints.node().orElse(null), hints.service().orElse(null),
                 addressed && hints.isSource() ? FabricConstants.FI_SOURCE : 0,
-                Hints.of(hints, HANDLED_MODES, handledModes(hints)));
+                Hints.of(hints, modes, handledModes(hints)));
     }
 
     /** HMEM only where it is asked for: it may make transfers of other memory slower. */

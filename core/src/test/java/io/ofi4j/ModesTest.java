@@ -2,12 +2,17 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Forged;
 import io.ofi4j.support.TestProviders;
+import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -32,5 +37,21 @@ class ModesTest {
 
         assertThat(DataReceiveCount.isLacking(demanding)).isFalse();
         assertThat(DataReceiveCount.of(demanding)).isBetween(1, 64);
+    }
+
+    /** As verbs has datagrams: where there is a device, {@link VerbsLimitsTest} asks for them. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#datagrams")
+    void whatDemandsRoomBeforeMessagesIsRefusedByName(String provider) {
+        Libfabric libfabric = Libfabric.load();
+        FabricHints hints = TestProviders.hints(provider);
+        Function<FabricHints, List<FabricInfo>> unprefixed = asked -> asked.endpointType() == EndpointType.DGRAM
+                ? List.of()
+                : libfabric.infoOrNothing(asked);
+
+        assertThat(new MismatchReport(libfabric, unprefixed, asked -> true, hints).whyNothingMatches())
+                .startsWith("Endpoints of type DGRAM of provider").contains("FI_MSG_PREFIX", "ofi4j does not keep");
+        assertThat(new MismatchReport(libfabric, unprefixed, asked -> false, hints).whyNothingMatches())
+                .startsWith("Endpoints of type DGRAM are not offered by provider");
     }
 }

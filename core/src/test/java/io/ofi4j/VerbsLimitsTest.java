@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.info.FabricHints;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an RDMA device or the system has too little of. Each is a JVM of its own, which takes a minute on an emulated machine. */
+/** What an RDMA device, the system or ofi4j has too little of. Most are a JVM of their own, which takes a minute on an emulated machine. */
 @Timeout(120)
 class VerbsLimitsTest {
     private static final String PROVIDER = "verbs;ofi_rxm";
@@ -30,6 +31,13 @@ class VerbsLimitsTest {
         Forked.Result result = Forked.run(OpensAPair.class, "FI_UNIVERSE_SIZE", "4096");
 
         assertThat(result.output()).contains("FI_UNIVERSE_SIZE");
+    }
+
+    @Test
+    void datagramsAreRefusedByNameForTheHeaderBeforeThem() {
+        assertThatThrownBy(() -> Libfabric.load().info(FabricHints.datagrams().provider("verbs")))
+                .isInstanceOf(NoProviderException.class).hasMessageContaining("type DGRAM of provider verbs")
+                .hasMessageContaining("FI_MSG_PREFIX");
     }
 
     /** What is registered is locked. Where this is root, it is root without the right to lock more than it may. */

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** Finds the hint that nothing matches, by asking for one more at a time. */
@@ -24,8 +25,13 @@ public final class MismatchReport {
     /** What matched the hints before the last. */
     private List<FabricInfo> there;
 
-    public MismatchReport(Object libfabric, Function<FabricHints, List<FabricInfo>> find, FabricHints hints) {
+    /** Whether something matches that demands room before each message. */
+    private final Predicate<FabricHints> findsPrefixed;
+
+    public MismatchReport(Object libfabric, Function<FabricHints, List<FabricInfo>> find,
+            Predicate<FabricHints> findsPrefixed, FabricHints hints) {
         this.find = find;
+        this.findsPrefixed = findsPrefixed;
         this.libfabric = libfabric;
         this.hints = hints;
         this.who = hints.provider().map(name -> "provider " + name).orElse("any provider");
@@ -35,10 +41,7 @@ public final class MismatchReport {
     public String whyNothingMatches() {
         return provider().or(() -> askName("domain", hints.domain(), asked::domain, info -> info.domain().name()))
                 .or(() -> askName("fabric", hints.fabric(), asked::fabric, info -> info.fabric().name()))
-                .or(() -> ask(asked.endpointType(hints.endpointType()),
-                        "Endpoints of type " + hints.endpointType() + " are",
-                        "there is " + names(info -> info.endpoint().type().name())))
-                .or(this::capabilities)
+                .or(this::endpointType).or(this::capabilities)
                 .or(() -> ask(asked.operationFlags(hints.operationFlags().toArray(OperationFlag[]::new)),
                         "Operations that have the flags " + hints.operationFlags() + " by default are",
                         "ask for others, or set them on single operations"))
@@ -77,6 +80,17 @@ public final class MismatchReport {
         return hints.provider()
                 .flatMap(name -> ask(asked.provider(name), "No provider '" + name + "' can be used on this machine; "
                         + libfabric + " has " + names(FabricInfo::provider) + "." + Remedies.ofMissing(name)));
+    }
+
+    private Optional<String> endpointType() {
+        String what = "Endpoints of type " + hints.endpointType();
+        String instead = "there is " + names(info -> info.endpoint().type().name());
+        return ask(asked.endpointType(hints.endpointType()), what + " are", instead)
+                .map(sentence -> findsPrefixed.test(asked)
+                        ? what + " of " + who
+                                + " need room for a header before each message (FI_MSG_PREFIX), which ofi4j"
+                                + " does not keep; " + instead + "."
+                        : sentence);
     }
 
     private Optional<String> capabilities() {

@@ -27,6 +27,7 @@ public final class FabricConstants {
     public static final long FI_CONTEXT = 1L << 59;
     public static final long FI_CONTEXT2 = 1L << 52;
     public static final long FI_RX_CQ_DATA = 1L << 56;
+    public static final long FI_MSG_PREFIX = 1L << 58;
 
     public static final int FI_GETWAIT = 5;
     public static final int FI_BACKLOG = 7;
