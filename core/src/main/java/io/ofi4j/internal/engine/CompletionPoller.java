@@ -32,9 +32,9 @@ public final class CompletionPoller extends CompletionReader {
             return 0;
         }
         long context;
-        if (found != 1 || !contexts.isWanted(context = first.context(0))) { return handOut(handler, limit, found); }
+        if (found != 1 || !isSimple(context = first.context(0))) { return handOut(handler, limit, found); }
         completed++;
-        handler.onCompletion(contexts.complete(context), first.flags(0), first.length(0), first.data(0));
+        handler.onCompletion(tokenOfSimple(context), first.flags(0), first.length(0), first.data(0));
         finishIdleRegions();
         return 1;
     }
@@ -62,10 +62,10 @@ public final class CompletionPoller extends CompletionReader {
                 count = takeKept(batch, limit);
             } else {
                 long found = batch.readPlain(limit);
-                if (found == 1 && contexts.isWanted(context = batch.context(0))) { // the usual case: the batch is free before the handler runs
+                if (found == 1 && isSimple(context = batch.context(0))) { // the usual case: the batch is free before the handler runs
                     count = SINGLE;
                     completed++;
-                    token = contexts.complete(context);
+                    token = tokenOfSimple(context);
                     flags = batch.flags(0);
                     length = batch.length(0);
                     data = batch.data(0);

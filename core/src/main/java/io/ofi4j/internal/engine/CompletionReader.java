@@ -150,6 +150,16 @@ public abstract class CompletionReader {
         return wanted;
     }
 
+    /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
+    public boolean isSimple(long context) {
+        return contexts.isWanted(context) || dataReceives.areNone() && !contexts.isInFlight(context);
+    }
+
+    /** Frees the slot of a simple one; its token. */
+    public long tokenOfSimple(long context) {
+        return contexts.isWanted(context) ? contexts.complete(context) : CompletionHandler.NO_TOKEN;
+    }
+
     private int readError(long status) {
         putErrorAside(status);
         return errors.isEmpty() ? 0 : ERROR;

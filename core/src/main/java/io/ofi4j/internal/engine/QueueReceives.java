@@ -28,6 +28,8 @@ public final class QueueReceives {
         }
     }
 
+    public boolean areNone() { return all.isEmpty(); }
+
     public boolean own(long context) { return find(context) != null; }
 
     /** Posts a receive again that has completed. */
