@@ -1,8 +1,6 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.RemoteRegion;
-import io.ofi4j.Rma;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -14,39 +12,36 @@ final class Arrival {
     private static final int SENT = 0;
     private static final int FETCHED = Long.BYTES;
 
-    private final Rma rma;
-    private final MemoryRegion local;
-    private final Target target;
+    private final Poster poster;
+    private final MemorySegment local;
     private final Pump pump;
     private final Completions completions;
     private final long marker;
     private long number;
 
     Arrival(Place place, Pump pump) {
-        this.rma = place.here().endpoint().rma();
-        this.local = place.here().region();
-        this.target = place.target();
+        this.poster = place.here().poster();
+        this.local = place.here().memory();
         this.pump = pump;
         this.completions = pump.completions();
-        this.marker = target.region().length() - Layout.MARKER;
+        this.marker = poster.targetLength() - Layout.MARKER;
     }
 
     void await() {
-        RemoteRegion remote = target.region();
         pump.reset();
         completions.countOnly();
-        local.segment().set(ValueLayout.JAVA_LONG, marker + SENT, ++number);
-        while (!rma.tryWrite(local, marker + SENT, Long.BYTES, target.peer(), remote, marker, 0)) {
+        local.set(ValueLayout.JAVA_LONG, marker + SENT, ++number);
+        while (!poster.tryWrite(marker + SENT, Long.BYTES, marker, 0)) {
             pump.poll(0);
         }
         awaitCompletions(1);
         long reads = 1;
         do {
-            while (!rma.tryRead(local, marker + FETCHED, Long.BYTES, target.peer(), remote, marker, 0)) {
+            while (!poster.tryRead(marker + FETCHED, Long.BYTES, marker, 0)) {
                 pump.poll(0);
             }
             awaitCompletions(++reads);
-        } while (local.segment().get(ValueLayout.JAVA_LONG, marker + FETCHED) != number);
+        } while (local.get(ValueLayout.JAVA_LONG, marker + FETCHED) != number);
     }
 
     private void awaitCompletions(long wanted) {

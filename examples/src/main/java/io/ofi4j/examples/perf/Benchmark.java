@@ -107,10 +107,9 @@ final class Benchmark {
 
     private Transfer transfer(Place place, Plan plan, Layout layout) {
         return switch (settings.operation()) {
-            case MSG, TAGGED -> new MessageTransfer(settings.operation(), place.here(), place.target(),
-                    plan.conversation().orElseThrow());
-            case ATOMIC -> new AtomicTransfer(place.here(), place.target(), layout);
-            default -> new RmaTransfer(settings.operation(), place.here(), place.target(), layout);
+            case MSG, TAGGED -> new MessageTransfer(place.here(), plan.conversation().orElseThrow());
+            case ATOMIC -> new AtomicTransfer(place.here(), layout);
+            default -> new RmaTransfer(settings.operation(), place.here(), layout);
         };
     }
 

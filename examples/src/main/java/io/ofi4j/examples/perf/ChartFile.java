@@ -48,8 +48,8 @@ final class ChartFile implements Report {
     }
 
     private String page() {
-        String title = "ofi4j perf " + header.operation() + ", " + header.info().provider() + ", libfabric "
-                + header.libfabric();
+        String title = "ofi4j perf " + header.operation() + ", " + header.traits().provider() + ", libfabric "
+                + header.traits().libfabric();
         List<Row> sized = rows.stream().filter(row -> row.size() > 0).toList();
         return """
                 <!DOCTYPE html>
@@ -67,9 +67,9 @@ final class ChartFile implements Report {
         return (header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer())
                 + (header.settings().pingPong() ? "; ping-pong, half of there and back" : "") + "; window "
                 + header.window() + ", threads " + header.settings().threads()
-                + (header.settings().bidirectional() ? ", both directions" : "") + "; threading " + header.threading()
-                + ", progress " + header.progress() + "; " + Host.NAME + ", JDK " + Runtime.version() + ", "
-                + Instant.now().truncatedTo(ChronoUnit.SECONDS);
+                + (header.settings().bidirectional() ? ", both directions" : "") + "; threading "
+                + header.traits().threading() + ", progress " + header.traits().progress() + "; " + Host.NAME + ", JDK "
+                + Runtime.version() + ", " + Instant.now().truncatedTo(ChronoUnit.SECONDS);
     }
 
     /** Percentiles: further to the right are the slower and rarer ones. */

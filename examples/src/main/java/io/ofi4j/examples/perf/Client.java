@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Libfabric;
 import io.ofi4j.examples.Release;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.FrameType;
@@ -12,12 +11,10 @@ import java.util.concurrent.Callable;
 
 /** The measuring end, where the other is a server. */
 final class Client {
-    private final Libfabric libfabric;
     private final Settings settings;
     private final PrintWriter err;
 
-    Client(Libfabric libfabric, Settings settings, PrintWriter err) {
-        this.libfabric = libfabric;
+    Client(Settings settings, PrintWriter err) {
         this.settings = settings;
         this.err = err;
     }
@@ -40,7 +37,7 @@ final class Client {
     /** With a device and a connection of its own. */
     private Result measureToo(Device device, Connection connection, Team team) {
         try (Connection own = connection.again();
-                Device another = new Device(libfabric, device.info());
+                Device another = device.again();
                 Watchdog watchdog = Watchdog.start(settings.timeout(), err)) {
             return measure(another, own, team, Progress.hidden(), watchdog, Report.NONE);
         }
@@ -48,8 +45,8 @@ final class Client {
 
     Result measure(Device device, Connection connection, Team team, Progress progress, Watchdog watchdog,
             Report report) {
-        Header header = new Header(settings, libfabric.version(), device.info(), connection.place());
-        Result result = new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.info()),
+        Header header = new Header(settings, device.traits(), connection.place());
+        Result result = new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.traits()),
                 plan -> open(device, connection, plan, watchdog), report, header);
         connection.bye();
         return result;
@@ -58,10 +55,10 @@ final class Client {
     /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
     private Result serve(Device device, Connection connection, Team team) {
         try (Connection own = connection.again()) {
-            Terms terms = new Terms(settings.operation(), device.kind(), libfabric.version(), Optional.empty(),
+            Terms terms = new Terms(settings.operation(), device.kind(), device.traits().libfabric(), Optional.empty(),
                     Plan.longest(settings));
             own.channel().send(FrameType.REVERSE, Reverse.of(settings).encode(), settings.timeout());
-            new Session(libfabric, device.info(), terms, own.channel(), settings.timeout(), team).run(own.place());
+            new Session(device, terms, own.channel(), settings.timeout(), team).run(own.place());
             return null;
         } catch (ControlException e) {
             throw connection.failure(e);
@@ -69,7 +66,7 @@ final class Client {
     }
 
     private Place open(Device device, Connection connection, Plan plan, Watchdog watchdog) {
-        End here = End.open(device, plan);
+        End here = device.open(plan, false);
         try {
             return new Place(here,
                     new RemoteTarget(connection, here, setup(device, here, plan), settings.timeout(), watchdog));
@@ -80,7 +77,7 @@ final class Client {
     }
 
     private Setup setup(Device device, End here, Plan plan) {
-        return new Setup(Release.VERSION, libfabric.version().toString(), settings.operation().toString(),
-                device.kind(), Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction());
+        return new Setup(Release.VERSION, device.traits().libfabric(), settings.operation().toString(), device.kind(),
+                Setup.text(settings.sizes()), plan.length(), plan.conversation(), here.introduction());
     }
 }

@@ -2,10 +2,14 @@ package io.ofi4j.examples.perf;
 
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.verbs.WorkError;
+import io.ofi4j.verbs.WorkHandler;
+import io.ofi4j.verbs.WorkKind;
+import io.ofi4j.verbs.WorkStatus;
 import org.HdrHistogram.Histogram;
 
 /** Counts completions, and records how long after the post each has come. One class for all queues: a direct call. */
-final class Completions implements CompletionHandler {
+final class Completions implements CompletionHandler, WorkHandler {
     private static final int ECANCELED = 125;
 
     /** How many have come, but for those of receives. */
@@ -41,7 +45,13 @@ final class Completions implements CompletionHandler {
 
     @Override
     public void onCompletion(long token, long flags, long length, long data) {
-        if (token == NO_TOKEN) { return; }
+        if (token != NO_TOKEN) { onCompletion(token); }
+    }
+
+    @Override
+    public void onCompletion(long token, WorkKind kind, int length, int flags, int word) { onCompletion(token); }
+
+    private void onCompletion(long token) {
         if (token >= Receives.TOKEN) {
             end.onMessage(token);
             return;
@@ -54,5 +64,10 @@ final class Completions implements CompletionHandler {
     @Override
     public void onError(CompletionError error) {
         if (error.token() < Receives.TOKEN || error.errno() != ECANCELED) { throw error.toException(); }
+    }
+
+    @Override
+    public void onError(WorkError error) {
+        if (error.token() < Receives.TOKEN || error.status() != WorkStatus.FLUSHED) { throw error.toException(); }
     }
 }

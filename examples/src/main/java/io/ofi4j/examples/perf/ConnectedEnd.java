@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Access;
 import io.ofi4j.Connection.State;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
@@ -8,16 +7,16 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.Event;
 import io.ofi4j.EventQueue;
 import io.ofi4j.PassiveEndpoint;
-import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.examples.CommandFailure;
 import java.time.Duration;
 
 /** An end that connects to another, or takes one connection while it is polled. */
-final class ConnectedEnd extends End {
+final class ConnectedEnd extends FabricEnd {
     private static final byte[] NOTHING = {};
 
-    private final Device device;
+    private final FabricDevice device;
     private final Domain domain;
     private final EventQueue events;
     /** Of an end that is to be reached. */
@@ -25,7 +24,7 @@ final class ConnectedEnd extends End {
     private Endpoint endpoint;
     private boolean connected;
 
-    ConnectedEnd(Device device, Plan plan, boolean isTarget) {
+    ConnectedEnd(FabricDevice device, Plan plan, boolean isTarget) {
         super(device, plan, isTarget);
         this.device = device;
         domain = device.domain();
@@ -38,9 +37,9 @@ final class ConnectedEnd extends End {
     }
 
     @Override
-    EndpointAddress address() {
+    byte[] address() {
         if (passive == null) { passive = keep(device.openPassiveEndpoint()).bind(events).listen(); }
-        return passive.address();
+        return passive.address().toBytes();
     }
 
     @Override
@@ -53,10 +52,12 @@ final class ConnectedEnd extends End {
     }
 
     @Override
-    Peer reach(EndpointAddress address, Runnable meanwhile, Duration deadline) {
+    void reach(byte[] bytes, byte[] remote, Runnable meanwhile, Duration deadline) {
+        EndpointAddress address = EndpointAddress.of(bytes);
+        RemoteRegion region = RemoteRegion.decode(remote);
         endpoint = keep(domain.openEndpoint(domain.info().withDestination(address))).bind(events).bind(queue())
                 .enable();
-        receive(endpoint);
+        postWith(endpoint);
         endpoint.connection().connect(address);
         boolean answered = Waiting.YIELD.tryUntil(() -> {
             meanwhile.run();
@@ -69,14 +70,8 @@ final class ConnectedEnd extends End {
         }
         endpoint.connection().awaitConnected(deadline); // which throws what went wrong
         connected = true;
-        return endpoint.connection().peer();
+        towards(endpoint.connection().peer(), region);
     }
-
-    @Override
-    Peer peer() { return endpoint.connection().peer(); }
-
-    @Override
-    Endpoint endpoint() { return endpoint; }
 
     /** The peer's first message may have arrived before the event that says who it is: it is taken after that. */
     @Override
@@ -89,10 +84,11 @@ final class ConnectedEnd extends End {
         events.read().ifPresent(event -> {
             if (event instanceof Event.ConnectionRequested(var request) && endpoint == null) {
                 endpoint = keep(domain.openEndpoint(request)).bind(events).bind(queue()).enable();
-                receive(endpoint);
+                postWith(endpoint);
                 endpoint.connection().accept();
             }
         });
         connected = endpoint != null && endpoint.connection().state() != State.CONNECTING;
+        if (connected && endpoint.connection().state() == State.CONNECTED) { towards(endpoint.connection().peer()); }
     }
 }

@@ -1,49 +1,20 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Domain;
-import io.ofi4j.info.EndpointType;
-import io.ofi4j.EventQueue;
-import io.ofi4j.Fabric;
-import io.ofi4j.info.FabricInfo;
-import io.ofi4j.Libfabric;
-import io.ofi4j.PassiveEndpoint;
+/** Where ends are opened: a domain of libfabric, or an RDMA device. */
+interface Device extends AutoCloseable {
+    /** {@return what it is and how much it takes} */
+    Traits traits();
 
-/** An open fabric and its domain. */
-final class Device implements AutoCloseable {
-    private final Fabric fabric;
-    private final Domain domain;
+    /** {@return what both ends must have in common} */
+    String kind();
 
-    Device(Libfabric libfabric, FabricInfo info) {
-        fabric = libfabric.openFabric(info);
-        try {
-            domain = fabric.openDomain();
-        } catch (RuntimeException e) {
-            fabric.close();
-            throw e;
-        }
-    }
+    /** {@return an end for a plan}
+     * @param isTarget whether it is the one whose memory is written and read */
+    End open(Plan plan, boolean isTarget);
 
-    Domain domain() { return domain; }
-
-    FabricInfo info() { return domain.info(); }
-
-    /** {@return whether its endpoints have one peer, to which they are connected} */
-    boolean isConnected() {
-        return info().endpoint().type() == EndpointType.MSG;
-    }
-
-    /** {@return the provider, and what both ends must have in common beside it} */
-    String kind() {
-        return isConnected() ? info().provider() + " with connections" : info().provider();
-    }
-
-    EventQueue openEventQueue() { return fabric.openEventQueue(); }
-
-    PassiveEndpoint openPassiveEndpoint() { return fabric.openPassiveEndpoint(info()); }
+    /** {@return another of the same, for another thread} */
+    Device again();
 
     @Override
-    public void close() {
-        domain.close();
-        fabric.close();
-    }
+    void close();
 }

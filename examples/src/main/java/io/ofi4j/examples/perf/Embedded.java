@@ -1,39 +1,34 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Libfabric;
 import java.util.Collections;
 
 /** Both ends in this process. */
 final class Embedded {
-    private final Libfabric libfabric;
     private final Settings settings;
 
-    Embedded(Libfabric libfabric, Settings settings) {
-        this.libfabric = libfabric;
-        this.settings = settings;
-    }
+    Embedded(Settings settings) { this.settings = settings; }
 
     /** {@return whether all was right} */
     Result run(Device device, Report report) throws Exception {
         MeasuringThreads team = new MeasuringThreads(settings.threads());
         return team.run(() -> measure(device, team, new Progress(), report),
                 Collections.nCopies(settings.threads() - 1, () -> {
-                    try (Device own = new Device(libfabric, device.info())) {
+                    try (Device own = device.again()) {
                         return measure(own, team, Progress.hidden(), Report.NONE);
                     }
                 }));
     }
 
     private Result measure(Device device, Team team, Progress progress, Report report) {
-        Header header = new Header(settings, libfabric.version(), device.info(), null);
-        return new Benchmark(settings, team, progress, Watchdog.asleep()).measureAll(Plan.of(settings, device.info()),
+        Header header = new Header(settings, device.traits(), null);
+        return new Benchmark(settings, team, progress, Watchdog.asleep()).measureAll(Plan.of(settings, device.traits()),
                 plan -> open(device, plan), report, header);
     }
 
     private Place open(Device device, Plan plan) {
-        End here = End.open(device, plan);
+        End here = device.open(plan, false);
         try {
-            End there = End.openTarget(device, plan);
+            End there = device.open(plan, true);
             try {
                 return new Place(here, new EmbeddedTarget(here, there, settings.timeout()));
             } catch (RuntimeException e) {

@@ -1,14 +1,11 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Peer;
-import io.ofi4j.RemoteRegion;
 import java.time.Duration;
 
 /** A target in this process, which this thread polls too. */
 final class EmbeddedTarget implements Target {
     private final End here;
     private final End there;
-    private final Peer peer;
     private final Completions ours;
     private final Completions theirs;
     private final Duration patience;
@@ -20,14 +17,8 @@ final class EmbeddedTarget implements Target {
         this.ours = new Completions(here);
         this.theirs = new Completions(there);
         there.admit(here.introduction());
-        this.peer = here.reach(there.address(), this::progress, patience);
+        here.reach(there.address(), there.remote(), this::progress, patience);
     }
-
-    @Override
-    public Peer peer() { return peer; }
-
-    @Override
-    public RemoteRegion region() { return there.region().remote(); }
 
     @Override
     public boolean progress() { return there.poll(theirs); }
@@ -40,9 +31,9 @@ final class EmbeddedTarget implements Target {
     @Override
     public void prepare(Layout layout, boolean fill, long seed) {
         if (fill) {
-            Pattern.fill(there.region().segment(), layout, seed);
+            Pattern.fill(there.memory(), layout, seed);
         } else {
-            Pattern.clear(there.region().segment(), layout);
+            Pattern.clear(there.memory(), layout);
         }
     }
 
@@ -51,7 +42,7 @@ final class EmbeddedTarget implements Target {
         return Patience.damaged(() -> {
             here.poll(ours);
             there.poll(theirs);
-        }, there.region().segment(), layout, seed, patience);
+        }, there.memory(), layout, seed, patience);
     }
 
     @Override

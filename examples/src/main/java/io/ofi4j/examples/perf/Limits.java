@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.info.FabricInfo;
 import io.ofi4j.examples.CommandFailure;
 import java.util.List;
 
@@ -12,11 +11,11 @@ import java.util.List;
  * @param largest how many bytes at most
  */
 record Limits(Operation operation, String provider, long largest) {
-    static Limits of(Operation operation, FabricInfo info) {
-        return new Limits(operation, info.provider(), switch (operation) {
-            case INJECT -> info.transmit().injectSize();
+    static Limits of(Operation operation, Traits traits) {
+        return new Limits(operation, traits.provider(), switch (operation) {
+            case INJECT -> traits.largestInject();
             case ATOMIC -> Long.BYTES;
-            default -> info.endpoint().maximumMessageSize();
+            default -> traits.largestMessage();
         });
     }
 

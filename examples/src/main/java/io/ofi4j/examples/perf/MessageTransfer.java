@@ -1,17 +1,9 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.Messages;
-import io.ofi4j.Peer;
-import io.ofi4j.Tagged;
-
 /** Messages from slot after slot, never more than the peer has receives for. */
 final class MessageTransfer implements Transfer {
     private final Conversation conversation;
-    private final Messages messages;
-    private final Tagged tagged;
-    private final MemoryRegion local;
-    private final Peer peer;
+    private final Poster poster;
     private final Receives answers;
     private final long size;
     private final long first;
@@ -21,12 +13,9 @@ final class MessageTransfer implements Transfer {
     private long sent;
     private int next;
 
-    MessageTransfer(Operation operation, End here, Target target, Conversation conversation) {
+    MessageTransfer(End here, Conversation conversation) {
         this.conversation = conversation;
-        this.messages = operation == Operation.MSG ? here.endpoint().messages() : null;
-        this.tagged = operation == Operation.TAGGED ? here.endpoint().tagged() : null;
-        this.local = here.region();
-        this.peer = target.peer();
+        this.poster = here.poster();
         this.answers = here.receives();
         this.size = conversation.layout().size();
         this.first = conversation.layout().offset(0);
@@ -39,10 +28,7 @@ final class MessageTransfer implements Transfer {
     @Override
     public boolean tryPost(int slot, long token) {
         if (sent - answers.arrived() * interval >= slots) { return false; }
-        long offset = first + next * stride;
-        boolean posted = messages != null
-                ? messages.trySend(local, offset, size, peer, token)
-                : tagged.trySend(local, offset, size, peer, next, token);
+        boolean posted = poster.trySend(first + next * stride, size, next, token);
         if (posted) {
             sent++;
             next = next + 1 == slots ? 0 : next + 1;

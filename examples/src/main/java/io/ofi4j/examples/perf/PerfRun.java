@@ -15,10 +15,12 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -30,6 +32,8 @@ import picocli.CommandLine.Spec;
 abstract class PerfRun implements Callable<Integer> {
     private static final int DEFAULT_PORT = 9228;
     private static final int DEFAULT_TIMEOUT_SECONDS = 10;
+    private static final Set<Operation> VERBS = EnumSet.of(Operation.WRITE, Operation.READ, Operation.MSG,
+            Operation.ATOMIC);
 
     /** The models that can be asked for. */
     enum Threading {
@@ -39,6 +43,11 @@ abstract class PerfRun implements Callable<Integer> {
     /** The types of endpoints that have one-sided operations. */
     enum EndpointChoice {
         rdm, msg
+    }
+
+    /** What leads to the device. */
+    enum PathChoice {
+        libfabric, verbs
     }
 
     /** The models that can be asked for. */
@@ -53,7 +62,12 @@ abstract class PerfRun implements Callable<Integer> {
 
     @Option(names = {"-e", "--endpoint"}, paramLabel = "TYPE",
             description = "rdm, which takes any peer, or msg, which is " + "connected to one. Without it rdm.")
-    private EndpointChoice endpoint = EndpointChoice.rdm;
+    private EndpointChoice endpoint;
+
+    @Option(names = "--path", paramLabel = "PATH",
+            description = "libfabric, or verbs: an RDMA device without libfabric, the first in use or that of -d or -s. "
+                    + "Without it libfabric.")
+    private PathChoice path = PathChoice.libfabric;
 
     @Option(names = {"-d", "--domain"}, paramLabel = "NAME", converter = NameConverter.class,
             description = "The device or network interface.")
@@ -164,24 +178,28 @@ abstract class PerfRun implements Callable<Integer> {
         requireConsistent();
         requireOne();
         InetAddress address = address();
-        Libfabric libfabric = hooks.isEmpty() ? Libfabric.load() : Libfabric.load(hooks);
         Settings asked = settings(sizes.bytes());
         if (host == null) {
-            try (Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
+            try (Device device = open(asked)) {
                 if (server) {
-                    serve(libfabric, device, address);
+                    serve(device, address);
                 } else {
-                    return conclude(new Embedded(libfabric, possible(device)).run(device, report()));
+                    return conclude(new Embedded(possible(device)).run(device, report()));
                 }
             }
             return 0;
         }
         try (Connection connection = Connection.open(host, destinationPort == null ? DEFAULT_PORT : destinationPort,
-                asked.timeout(), spec.commandLine().getErr());
-                Device device = new Device(libfabric, new ProviderChoice(libfabric, asked).info())) {
-            return conclude(new Client(libfabric, possible(device), spec.commandLine().getErr()).run(device, connection,
-                    report()));
+                asked.timeout(), spec.commandLine().getErr()); Device device = open(asked)) {
+            return conclude(
+                    new Client(possible(device), spec.commandLine().getErr()).run(device, connection, report()));
         }
+    }
+
+    private Device open(Settings asked) {
+        if (path == PathChoice.verbs) { return VerbsDevice.open(asked); }
+        Libfabric libfabric = hooks.isEmpty() ? Libfabric.load() : Libfabric.load(hooks);
+        return new FabricDevice(libfabric, new ProviderChoice(libfabric, asked).info());
     }
 
     private void requireConsistent() {
@@ -192,7 +210,18 @@ abstract class PerfRun implements Callable<Integer> {
         if (host == null && bidirectional) {
             throw misuse("--bidirectional goes with HOST: both directions need a process each");
         }
+        if (path == PathChoice.verbs) { requireForVerbs(); }
         if (host == null && destinationPort != null) { throw misuse("-P goes with HOST, the server to connect to"); }
+    }
+
+    /** Options of libfabric, and operations that it has alone. */
+    private void requireForVerbs() {
+        if (!VERBS.contains(operation())) {
+            throw misuse("--path verbs measures write, read, msg and atomic, not " + operation());
+        }
+        if (provider != null || endpoint != null || threading != null || progress != null || !hooks.isEmpty()) {
+            throw misuse("--path verbs goes past libfabric: leave -p, -e, --threading, --progress and --hook out");
+        }
     }
 
     /** What can be said in one way only. */
@@ -212,16 +241,16 @@ abstract class PerfRun implements Callable<Integer> {
 
     private ParameterException misuse(String sentence) { return new ParameterException(spec.commandLine(), sentence); }
 
-    private void serve(Libfabric libfabric, Device device, InetAddress address) {
+    private void serve(Device device, InetAddress address) {
         Settings settings = possible(device);
-        Terms terms = new Terms(operation(), device.kind(), libfabric.version(),
+        Terms terms = new Terms(operation(), device.kind(), device.traits().libfabric(),
                 sizes.isExact() ? Optional.of(settings.sizes()) : Optional.empty(),
                 sizes.isExact() ? Plan.longest(settings) : Terms.DEFAULT_LENGTH);
         Duration patience = timeout == null ? Duration.ofNanos(Long.MAX_VALUE) : settings.timeout();
         try (Listener listener = new Listener(address, sourcePort == null ? DEFAULT_PORT : sourcePort)) {
             PrintWriter err = spec.commandLine().getErr();
-            new Server(libfabric, device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err)
-                    .run(listener, patience, keep);
+            new Server(device, terms, settings.timeout(), json ? err : spec.commandLine().getOut(), err).run(listener,
+                    patience, keep);
         }
     }
 
@@ -248,11 +277,13 @@ abstract class PerfRun implements Callable<Integer> {
         return result.isInterrupted() ? Interrupt.EXIT_CODE : 0;
     }
 
-    private Settings possible(Device device) { return settings(Limits.of(operation(), device.info()).allowed(sizes)); }
+    private Settings possible(Device device) {
+        return settings(Limits.of(operation(), device.traits()).allowed(sizes));
+    }
 
     private Settings settings(List<Long> bytes) {
         String name = provider != null ? provider : server || host != null ? "tcp" : "shm";
-        return new Settings(operation(), name, EndpointType.valueOf(endpoint.name().toUpperCase(Locale.ROOT)),
+        return new Settings(operation(), name, endpoint == EndpointChoice.msg ? EndpointType.MSG : EndpointType.RDM,
                 Optional.ofNullable(domain), Optional.ofNullable(source), Optional.ofNullable(host), bytes,
                 optional(iterations),
                 duration == null ? OptionalLong.empty() : OptionalLong.of(duration * 1_000_000_000L), optional(warmUp),

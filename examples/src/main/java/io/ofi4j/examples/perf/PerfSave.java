@@ -44,7 +44,8 @@ final class PerfSave implements Callable<Integer> {
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
         Path file = Files.createTempFile(folder.toAbsolutePath(), "ofi4j-save", ".tmp");
-        try (Device device = new Device(libfabric, info); SaveBench bench = new SaveBench(device, file, iterations)) {
+        try (FabricDevice device = new FabricDevice(libfabric, info);
+                SaveBench bench = new SaveBench(device, file, iterations)) {
             bench.run(libfabric, spec.commandLine().getOut());
         } finally {
             Files.delete(file);

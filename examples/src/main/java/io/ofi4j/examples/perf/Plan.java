@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.info.FabricInfo;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,9 +17,9 @@ record Plan(Operation operation, int window, List<Long> sizes, long length, Opti
     private static final int FEWEST_RECEIVES = 64;
 
     /** {@return the plans for all sizes} */
-    static List<Plan> of(Settings settings, FabricInfo info) {
+    static List<Plan> of(Settings settings, Traits traits) {
         return settings.operation().isTwoSided()
-                ? settings.sizes().stream().map(size -> ofMessages(settings, size, info)).toList()
+                ? settings.sizes().stream().map(size -> ofMessages(settings, size, traits)).toList()
                 : List.of(new Plan(settings.operation(), settings.window(), settings.sizes(), longest(settings),
                         Optional.empty()));
     }
@@ -31,9 +30,9 @@ record Plan(Operation operation, int window, List<Long> sizes, long length, Opti
                 .orElseThrow();
     }
 
-    private static Plan ofMessages(Settings settings, long size, FabricInfo info) {
+    private static Plan ofMessages(Settings settings, long size, Traits traits) {
         int receives = Math.clamp(Math.max(FEWEST_RECEIVES, 2 * settings.window()), 1,
-                (int) Math.max(1, Math.min(VERIFICATION_SLOTS, info.receive().size() / 2)));
+                (int) Math.max(1, Math.min(VERIFICATION_SLOTS, traits.receives() / 2)));
         Layout layout = Layout.of(size, receives);
         return new Plan(settings.operation(), settings.window(), List.of(size), longest(settings),
                 Optional.of(new Conversation(layout, settings.pingPong())));

@@ -1,18 +1,11 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Endpoint;
-import io.ofi4j.MemoryRegion;
-import io.ofi4j.Messages;
-import io.ofi4j.Tagged;
-
 /** Receives of an end, one for each slot of a layout. Each is posted again as soon as its message has come. */
 final class Receives {
     /** Set in the tokens of receives, and in no others. */
     static final long TOKEN = 1L << 62;
 
-    private final Messages messages;
-    private final Tagged tagged;
-    private final MemoryRegion region;
+    private final Poster poster;
     private final Layout layout;
     private final long base;
     private final long tags;
@@ -27,10 +20,8 @@ final class Receives {
      * @param base where the layout begins in the region
      * @param tags what is added to a slot's number for its tag
      */
-    Receives(Operation operation, Endpoint endpoint, MemoryRegion region, Layout layout, long base, long tags) {
-        this.messages = operation == Operation.MSG ? endpoint.messages() : null;
-        this.tagged = operation == Operation.TAGGED ? endpoint.tagged() : null;
-        this.region = region;
+    Receives(Poster poster, Layout layout, long base, long tags) {
+        this.poster = poster;
         this.layout = layout;
         this.base = base;
         this.tags = tags;
@@ -43,10 +34,7 @@ final class Receives {
     private void post(int slot) { if (!tryPost(slot)) { waiting[waitingCount++] = slot; } }
 
     private boolean tryPost(int slot) {
-        long offset = base + layout.offset(slot);
-        return messages != null
-                ? messages.tryReceive(region, offset, layout.size(), TOKEN | slot)
-                : tagged.tryReceive(region, offset, layout.size(), tags + slot, 0, TOKEN | slot);
+        return poster.tryReceive(base + layout.offset(slot), layout.size(), tags + slot, TOKEN | slot);
     }
 
     /** A message has come. {@return its slot} */

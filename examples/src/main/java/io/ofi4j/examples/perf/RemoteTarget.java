@@ -1,8 +1,6 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.ConnectionException;
-import io.ofi4j.Peer;
-import io.ofi4j.RemoteRegion;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.FrameType;
@@ -14,8 +12,6 @@ final class RemoteTarget implements Target {
     private final Connection connection;
     private final End here;
     private final Watchdog watchdog;
-    private final Peer peer;
-    private final RemoteRegion region;
     private final Completions none;
 
     RemoteTarget(Connection connection, End here, Setup setup, Duration timeout, Watchdog watchdog) {
@@ -24,19 +20,19 @@ final class RemoteTarget implements Target {
         this.here = here;
         this.none = new Completions(here);
         Ready ready = connection.read(ask(FrameType.SETUP, setup.encode(), FrameType.READY), Ready::decode);
-        if (ready.region().length() < setup.regionLength()) {
-            throw new CommandFailure(connection + " offers " + ready.region().length() + " bytes where "
-                    + setup.regionLength() + " are needed: run the same release at both ends.");
+        reach(ready, timeout);
+        long offered = here.poster().targetLength();
+        if (offered < setup.regionLength()) {
+            throw new CommandFailure(connection + " offers " + offered + " bytes where " + setup.regionLength()
+                    + " are needed: run the same release at both ends.");
         }
-        this.peer = reach(ready, timeout);
-        this.region = ready.region();
         watchdog.rest();
     }
 
-    private Peer reach(Ready ready, Duration timeout) {
+    private void reach(Ready ready, Duration timeout) {
         watchdog.watch();
         try {
-            return here.reach(ready.address(), connection::watch, timeout);
+            here.reach(ready.address(), ready.region(), connection::watch, timeout);
         } catch (IllegalArgumentException | ConnectionException e) {
             throw new CommandFailure(connection + " cannot be reached: " + e.getMessage(), e);
         }
@@ -47,12 +43,6 @@ final class RemoteTarget implements Target {
         watchdog.watch();
         return connection.ask(question, payload, answer, () -> here.poll(none));
     }
-
-    @Override
-    public Peer peer() { return peer; }
-
-    @Override
-    public RemoteRegion region() { return region; }
 
     @Override
     public boolean progress() { return false; }

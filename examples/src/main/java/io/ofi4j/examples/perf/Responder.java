@@ -1,25 +1,16 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Endpoint;
-import io.ofi4j.Messages;
-import io.ofi4j.Peer;
-import io.ofi4j.Tagged;
-
 /** Receives messages, and answers them as the conversation has it. */
 final class Responder {
-    private final End end;
+    private final Poster poster;
     private final Conversation conversation;
-    private final Messages messages;
-    private final Tagged tagged;
     private final Receives receives;
     private long answered;
 
-    Responder(Operation operation, End end, Endpoint endpoint, Conversation conversation) {
-        this.end = end;
+    Responder(Poster poster, Conversation conversation) {
+        this.poster = poster;
         this.conversation = conversation;
-        this.messages = operation == Operation.MSG ? endpoint.messages() : null;
-        this.tagged = operation == Operation.TAGGED ? endpoint.tagged() : null;
-        this.receives = new Receives(operation, endpoint, end.region(), conversation.layout(), 0, 0);
+        this.receives = new Receives(poster, conversation.layout(), 0, 0);
     }
 
     void onMessage(long token) {
@@ -41,9 +32,6 @@ final class Responder {
         Layout answers = conversation.answers();
         int slot = (int) (answered % answers.slots());
         long offset = layout.offset(conversation.isPingPong() ? slot : 0);
-        Peer peer = end.peer();
-        return messages != null
-                ? messages.trySend(end.region(), offset, answers.size(), peer, 0)
-                : tagged.trySend(end.region(), offset, answers.size(), peer, Conversation.ANSWER_TAGS + slot, 0);
+        return poster.trySend(offset, answers.size(), Conversation.ANSWER_TAGS + slot, 0);
     }
 }

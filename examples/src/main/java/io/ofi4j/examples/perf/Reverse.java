@@ -4,7 +4,7 @@ import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.Frame;
 import io.ofi4j.examples.control.PayloadReader;
 import io.ofi4j.examples.control.PayloadWriter;
-import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.EndpointType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,8 +63,8 @@ record Reverse(List<Long> sizes, OptionalLong iterations, OptionalLong duration,
     }
 
     /** {@return the settings of the server, which measures in step with another} */
-    Settings settings(Operation operation, FabricInfo info, Duration timeout) {
-        return new Settings(operation, info.provider(), info.endpoint().type(), Optional.empty(), Optional.empty(),
+    Settings settings(Operation operation, Traits traits, Duration timeout) {
+        return new Settings(operation, traits.provider(), EndpointType.RDM, Optional.empty(), Optional.empty(),
                 Optional.empty(), sizes, iterations, duration, warmUp, window, 1, true, pingPong, verify,
                 Optional.empty(), Optional.empty(), timeout);
     }

@@ -39,7 +39,7 @@ final class SaveBench implements AutoCloseable {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final String ROW = "%10s %12s %12s %12s %12s %12s %12s%n";
 
-    private final Device device;
+    private final FabricDevice device;
     private final long iterations;
     private final CompletionQueue queue;
     private final CompletionQueue farQueue;
@@ -60,7 +60,7 @@ final class SaveBench implements AutoCloseable {
         public void onError(CompletionError error) { throw error.toException(); }
     };
 
-    SaveBench(Device device, Path file, long iterations) throws IOException {
+    SaveBench(FabricDevice device, Path file, long iterations) throws IOException {
         this.device = device;
         this.iterations = iterations;
         Domain domain = device.domain();

@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Libfabric;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.ControlChannel;
 import io.ofi4j.examples.control.ControlException;
@@ -19,7 +18,6 @@ final class Server {
     /** Others wait until one of these is gone. */
     private static final int MOST_AT_ONCE = 64;
 
-    private final Libfabric libfabric;
     private final Device device;
     private final Terms terms;
     private final Duration timeout;
@@ -29,8 +27,7 @@ final class Server {
     private volatile boolean served;
     private volatile Throwable failure;
 
-    Server(Libfabric libfabric, Device device, Terms terms, Duration timeout, PrintWriter out, PrintWriter err) {
-        this.libfabric = libfabric;
+    Server(Device device, Terms terms, Duration timeout, PrintWriter out, PrintWriter err) {
         this.device = device;
         this.terms = terms;
         this.timeout = timeout;
@@ -40,8 +37,8 @@ final class Server {
 
     /** Serves until a client is served and no other is there, or for ever; without any in time, that is an error. */
     void run(Listener listener, Duration patience, boolean keep) {
-        out.printf("serving %s at %s: provider %s, domain %s%n", terms.operation(), listener, device.info().provider(),
-                device.info().domain().name());
+        out.printf("serving %s at %s: provider %s, domain %s%n", terms.operation(), listener,
+                device.traits().provider(), device.traits().domain());
         out.flush();
         long lastBusy = System.nanoTime();
         while (keep || !served || sessions.stream().anyMatch(Session::hasBegun)) {
@@ -66,7 +63,7 @@ final class Server {
 
     /** Each has a thread and a device of its own. */
     private void begin(Listener.Caller caller, boolean keep) {
-        Session session = new Session(libfabric, device.info(), terms, caller.channel(), timeout, null);
+        Session session = new Session(device, terms, caller.channel(), timeout, null);
         sessions.add(session);
         Thread.ofPlatform().daemon().name("serving " + caller.name()).start(() -> {
             try (ControlChannel channel = caller.channel()) {

@@ -1,8 +1,6 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.FabricException;
-import io.ofi4j.Libfabric;
-import io.ofi4j.info.FabricInfo;
 import io.ofi4j.examples.CommandFailure;
 import io.ofi4j.examples.control.ControlChannel;
 import io.ofi4j.examples.control.ControlException;
@@ -24,8 +22,8 @@ final class Session {
     /** Clients say every second that they are there. */
     private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(5);
 
-    private final Libfabric libfabric;
-    private final FabricInfo info;
+    /** Others of the same are opened. */
+    private final Device like;
     private final Terms terms;
     private final ControlChannel channel;
     private final Duration timeout;
@@ -37,9 +35,8 @@ final class Session {
     private boolean stopTold;
     private long lastHeard;
 
-    Session(Libfabric libfabric, FabricInfo info, Terms terms, ControlChannel channel, Duration timeout, Team team) {
-        this.libfabric = libfabric;
-        this.info = info;
+    Session(Device like, Terms terms, ControlChannel channel, Duration timeout, Team team) {
+        this.like = like;
         this.terms = terms;
         this.channel = channel;
         this.timeout = timeout;
@@ -58,7 +55,7 @@ final class Session {
         }
         if (frame.type() == FrameType.REFUSED && team == null) { throw notTaken(frame); } // only clients take those
         frame.require(FrameType.SETUP);
-        try (Device device = new Device(libfabric, info)) {
+        try (Device device = like.again()) {
             while (frame.type() == FrameType.SETUP) {
                 frame = serve(device, Setup.decode(frame));
             }
@@ -67,11 +64,11 @@ final class Session {
 
     /** Measures towards the client, in step with what it measures. */
     private void measure(String name, Reverse reverse) throws ControlException {
-        try (Device device = new Device(libfabric, info); Connection client = Connection.of(channel, name, timeout)) {
-            Settings settings = reverse.settings(terms.operation(), info, timeout);
+        try (Device device = like.again(); Connection client = Connection.of(channel, name, timeout)) {
+            Settings settings = reverse.settings(terms.operation(), like.traits(), timeout);
             terms.requireRoom(Plan.longest(settings));
             begun = true;
-            new Client(libfabric, settings, null).measure(device, client, new FarTeam(client), Progress.hidden(),
+            new Client(settings, null).measure(device, client, new FarTeam(client), Progress.hidden(),
                     Watchdog.asleep(), Report.NONE);
         } catch (FabricException | IllegalArgumentException | UnsupportedOperationException e) {
             throw new ControlException(Reason.REFUSED, e.getMessage());
@@ -82,7 +79,7 @@ final class Session {
     private Frame serve(Device device, Setup setup) throws ControlException {
         terms.require(setup);
         try (End opened = open(device, setup)) {
-            channel.send(FrameType.READY, new Ready(opened.address(), opened.region().remote()).encode(), timeout);
+            channel.send(FrameType.READY, new Ready(opened.address(), opened.remote()).encode(), timeout);
             end = opened;
             begun = true;
             none = new Completions(end);
@@ -111,8 +108,8 @@ final class Session {
     private End open(Device device, Setup setup) throws ControlException {
         End opened = null;
         try {
-            opened = End.openTarget(device,
-                    new Plan(terms.operation(), 1, List.of(), setup.regionLength(), setup.conversation()));
+            opened = device.open(new Plan(terms.operation(), 1, List.of(), setup.regionLength(), setup.conversation()),
+                    true);
             opened.admit(setup.introduction());
             return opened;
         } catch (FabricException | IllegalArgumentException | CommandFailure e) {
@@ -166,7 +163,7 @@ final class Session {
         if (team != null && (frame.type() == FrameType.MEET || frame.type() == FrameType.ROW)) {
             return answerMember(frame);
         }
-        MemorySegment memory = end.region().segment();
+        MemorySegment memory = end.memory();
         switch (frame.type()) {
             case ALIVE -> {
                 return true;

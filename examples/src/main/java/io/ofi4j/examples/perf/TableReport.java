@@ -19,11 +19,11 @@ final class TableReport implements Report {
         verify = header.verify();
         out.printf("%s: provider %s, libfabric %s, %s%n",
                 header.operation() + (header.settings().pingPong() ? ", ping-pong, half of there and back" : ""),
-                header.info().provider(), header.libfabric(),
+                header.traits().provider(), header.traits().libfabric(),
                 header.peer() == null ? "both ends in one process" : "two processes, the server at " + header.peer());
         out.printf("fabric %s, domain %s, endpoint %s, threading %s, progress %s, window %d, threads %d%s%n",
-                header.info().fabric().name(), header.info().domain().name(), header.info().endpoint().type(),
-                header.threading(), header.progress(), header.window(), header.settings().threads(),
+                header.traits().fabric(), header.traits().domain(), header.traits().endpointType(),
+                header.traits().threading(), header.traits().progress(), header.window(), header.settings().threads(),
                 header.settings().bidirectional() ? ", both directions; latencies of this side" : "");
         out.printf(
                 "ns/op, MB/s and Mops/s are of a pass without clock calls, the other times of a pass with them.%n%n");

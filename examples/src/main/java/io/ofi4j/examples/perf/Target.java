@@ -1,14 +1,7 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.Peer;
-import io.ofi4j.RemoteRegion;
-
 /** The end whose memory is written and read, in this process or in another. */
 interface Target extends AutoCloseable {
-    Peer peer();
-
-    RemoteRegion region();
-
     /** Makes progress for it where it cannot do that by itself. {@return whether there was anything} */
     boolean progress();
 

@@ -1,6 +1,5 @@
 package io.ofi4j.examples.perf;
 
-import io.ofi4j.info.Version;
 import io.ofi4j.examples.Release;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.ControlException.Reason;
@@ -16,7 +15,7 @@ import java.util.Optional;
  * @param sizes how many bytes operations have, or whatever is not too much
  * @param regionLength how many bytes a client can have at most
  */
-record Terms(Operation operation, String provider, Version libfabric, Optional<List<Long>> sizes, long regionLength) {
+record Terms(Operation operation, String provider, String libfabric, Optional<List<Long>> sizes, long regionLength) {
     /** The most that a client gets of a server that was not told the sizes. */
     static final long DEFAULT_LENGTH = 512L << 20;
 
@@ -25,7 +24,7 @@ record Terms(Operation operation, String provider, Version libfabric, Optional<L
         require("measures", setup.operation(), operation.toString(), "start both with the same operation");
         require("uses provider", setup.provider(), provider, "give both the same provider (-p) and endpoints (-e)");
         if (provider.equals("shm")) {
-            require("uses libfabric", setup.libfabric(), libfabric.toString(),
+            require("uses libfabric", setup.libfabric(), libfabric,
                     "processes that share memory need the same version");
         }
         if (sizes.isPresent()) {

@@ -17,7 +17,7 @@ final class Verification {
         this.operation = operation;
         this.isPingPong = isPingPong;
         this.target = place.target();
-        this.here = place.here().region().segment();
+        this.here = place.here().memory();
         this.answers = operation.hasAnswers() ? here.asSlice(place.here().answers()) : here;
         this.layout = layout;
     }

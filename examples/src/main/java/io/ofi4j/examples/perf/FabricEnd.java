@@ -1,0 +1,69 @@
+package io.ofi4j.examples.perf;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.examples.CommandFailure;
+import java.lang.foreign.MemorySegment;
+
+/** An end that is an endpoint of libfabric. */
+abstract class FabricEnd extends End {
+    private final CompletionQueue queue;
+    private final MemoryRegion region;
+    private FabricPoster poster;
+
+    FabricEnd(FabricDevice device, Plan plan, boolean isTarget) {
+        super(plan, isTarget);
+        Operation operation = plan.operation();
+        int inFlight = plan.inFlight(isTarget);
+        try {
+            Domain domain = device.domain();
+            queue = keep(inFlight > domain.info().transmit().size()
+                    ? domain.openCompletionQueue(inFlight)
+                    : domain.openCompletionQueue());
+            region = keep(allocate(domain, length(), isTarget ? operation.remoteAccess() : operation.localAccess()));
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private static MemoryRegion allocate(Domain domain, long length, Access... access) {
+        try {
+            return domain.allocate(length, access);
+        } catch (OutOfMemoryError e) {
+            throw new CommandFailure(
+                    "There is no memory for a region of " + length + " bytes: ask for smaller sizes (-S).", e);
+        }
+    }
+
+    /** An endpoint is enabled. */
+    final void postWith(Endpoint endpoint) {
+        if (isTarget && !plan.operation().isTwoSided()) { return; }
+        poster = new FabricPoster(plan.operation(), endpoint, region);
+        receive(poster);
+    }
+
+    /** A target has a peer. */
+    final void towards(Peer peer) { if (poster != null) { poster.towards(peer); } }
+
+    final void towards(Peer peer, RemoteRegion remote) { poster.towards(peer, remote); }
+
+    @Override
+    final Poster poster() { return poster; }
+
+    @Override
+    final byte[] remote() { return region.remote().encode(); }
+
+    @Override
+    final MemorySegment memory() { return region.segment(); }
+
+    @Override
+    final boolean take(Completions completions) { return queue.poll(completions, BATCH) > 0; }
+
+    final CompletionQueue queue() { return queue; }
+}
