@@ -28,6 +28,7 @@ public final class DeviceContext implements AutoCloseable {
 
     private final String name;
     private final boolean owned;
+    private final boolean iwarp;
     private final DeviceAttributes attributes;
     private volatile boolean closed;
 
@@ -35,6 +36,7 @@ public final class DeviceContext implements AutoCloseable {
         this.pointer = pointer;
         this.name = name;
         this.owned = owned;
+        this.iwarp = Device.Transport.of(DeviceCalls.transportOf(pointer)) == Device.Transport.IWARP;
         this.ops = new ContextOps(pointer);
         this.extended = new VerbsContextOps(pointer);
         this.attributes = DeviceAttributes.of(AttributeCodec.device(extended));
@@ -133,7 +135,7 @@ public final class DeviceContext implements AutoCloseable {
     }
 
     /**
-     * Opens a domain of the extended reliable connected transport; ibv_open_xrcd(3). Nothing else of XRC is here yet.
+     * Opens a domain of the extended reliable connected transport; ibv_open_xrcd(3). The caller closes it.
      *
      * @throws UnsupportedOperationException if the device has no XRC
      */
@@ -150,6 +152,15 @@ public final class DeviceContext implements AutoCloseable {
         if (!attributes.capabilities().contains(capability)) {
             throw new UnsupportedOperationException(
                     what + " is not offered by the device " + name + ", which lacks " + capability);
+        }
+    }
+
+    boolean isIwarp() { return iwarp; }
+
+    /** @throws UnsupportedOperationException if it is of iWARP, whose protocol has no such thing */
+    void requireNotIwarp(String what) {
+        if (iwarp) {
+            throw new UnsupportedOperationException(what + " is not offered by iWARP, which " + name + " is of");
         }
     }
 

@@ -103,8 +103,8 @@ public final class ProtectionDomain implements AutoCloseable {
      * Opens a queue pair that is connected by hand: both sides exchange their {@link QueuePair#address} and call
      * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm connects.
      *
-     * @throws UnsupportedOperationException if the device cannot block loopback, and the attributes ask for it
-     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left
+     * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the attributes ask for it
+     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device takes fewer operations
      */
     public QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();

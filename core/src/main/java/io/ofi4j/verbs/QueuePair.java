@@ -24,8 +24,6 @@ import java.util.function.Consumer;
  * <p>After a failed operation the queue pair can do nothing more: everything comes back {@link WorkStatus#FLUSHED}. Close it.
  */
 public final class QueuePair implements AutoCloseable {
-    private static final int SEQUENCES = 1 << 24;
-
     final ProtectionDomain domain;
     final MemorySegment pointer;
     /** Bound on it, or being bound or taken back. */
@@ -61,8 +59,8 @@ public final class QueuePair implements AutoCloseable {
 
     static QueuePair byHand(ProtectionDomain domain, QueuePairAttributes attributes) {
         requireQueues(domain, attributes);
-        QueuePairByHand hand = new QueuePairByHand(domain, attributes, (int) (System.nanoTime() % SEQUENCES));
-        MemorySegment pointer = hand.create();
+        QueuePairByHand hand = new QueuePairByHand(domain.context, attributes, QueuePairByHand.sequence());
+        MemorySegment pointer = hand.create(domain);
         return adopt(new QueuePair(domain, attributes, pointer, hand, QueuePairCalls::ibv_destroy_qp));
     }
 
@@ -75,6 +73,12 @@ public final class QueuePair implements AutoCloseable {
     static void requireQueues(ProtectionDomain domain, QueuePairAttributes attributes) {
         if (attributes.sendQueue().context != domain.context || attributes.receiveQueue().context != domain.context) {
             throw new IllegalArgumentException("a completion queue is of another device context than " + domain);
+        }
+        int most = domain.context.attributes().maximumWorkRequests();
+        if (Math.max(attributes.sends(), attributes.receives()) > most) {
+            throw new IllegalArgumentException("a queue pair of " + domain.context.name() + " has at most " + most
+                    + " operations in flight in each direction, not "
+                    + Math.max(attributes.sends(), attributes.receives()));
         }
     }
 
@@ -173,6 +177,7 @@ public final class QueuePair implements AutoCloseable {
         side.queue.guard.enter();
         try {
             requireOpen();
+            requireMessages();
             region.require(domain, offset, length, VerbsAccess.LOCAL_WRITE.bit());
             side.request.local(region.base + offset, length, region.native_.localKey());
             return side.receive(length == 0 ? 0 : 1, region, token);
@@ -194,6 +199,7 @@ public final class QueuePair implements AutoCloseable {
     /** As {@link #trySend}; the peer gets a number of 4 bytes, too. {@code IBV_WR_SEND_WITH_IMM}. */
     public boolean trySendImmediate(VerbsMemoryRegion region, long offset, int length, int immediate, int flags,
             long token) {
+        domain.context.requireNotIwarp("an immediate");
         return work.message(Opcodes.SEND_WITH_IMMEDIATE, region, offset, length, Integer.reverseBytes(immediate), flags,
                 token);
     }
@@ -234,6 +240,7 @@ public final class QueuePair implements AutoCloseable {
     /** As {@link #tryWrite}; it uses a receive of the peer, whose completion has the number. {@code IBV_WR_RDMA_WRITE_WITH_IMM}. */
     public boolean tryWriteImmediate(VerbsMemoryRegion region, long offset, int length, RemoteMemory target,
             long targetOffset, int immediate, int flags, long token) {
+        domain.context.requireNotIwarp("an immediate");
         return work.write(Opcodes.WRITE_WITH_IMMEDIATE, region, offset, length, target, targetOffset,
                 Integer.reverseBytes(immediate), flags, token);
     }
@@ -313,6 +320,13 @@ public final class QueuePair implements AutoCloseable {
         if ((flags & ~allowed) != 0) {
             throw new IllegalArgumentException(
                     "this operation does not take the flags 0x" + Integer.toHexString(flags & ~allowed));
+        }
+    }
+
+    void requireMessages() {
+        if (attributes.xrc()) {
+            throw new UnsupportedOperationException(
+                    "messages over XRC need a shared receive queue of the peer, which is not offered here");
         }
     }
 

@@ -18,10 +18,11 @@ import java.util.Objects;
  * @param retries how often a lost packet is repeated, at most 7, which is for ever on Soft-RoCE
  * @param receiverRetries how often a peer without a receive is asked again; 7 is for ever
  * @param blockLoopback whether multicasts that it sends do not come back
+ * @param xrc whether it is of the extended reliable connected transport: connected by hand to an {@link XrcTarget}
  */
 public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletionQueue receiveQueue, int sends,
         int receives, int inline, int reads, int port, int gidIndex, int timeout, int retries, int receiverRetries,
-        boolean blockLoopback) {
+        boolean blockLoopback, boolean xrc) {
     private static final int DEFAULT_SIZE = 64;
     private static final int DEFAULT_READS = 4;
     private static final int DEFAULT_TIMEOUT = 14;
@@ -56,48 +57,54 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
     /** {@return 64 operations and receives in flight, 64 bytes inline, 4 reads, 67 milliseconds, 6 retries; one queue for both} */
     public static QueuePairAttributes of(VerbsCompletionQueue queue) {
         return new QueuePairAttributes(queue, queue, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_SIZE, DEFAULT_READS, 1, -1,
-                DEFAULT_TIMEOUT, DEFAULT_RETRIES, THREE_BITS, false);
+                DEFAULT_TIMEOUT, DEFAULT_RETRIES, THREE_BITS, false, false);
     }
 
     /** {@return a copy with another queue for receives} */
     public QueuePairAttributes receiveQueue(VerbsCompletionQueue queue) {
         return new QueuePairAttributes(sendQueue, queue, sends, receives, inline, reads, port, gidIndex, timeout,
-                retries, receiverRetries, blockLoopback);
+                retries, receiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy with these numbers of operations in flight} */
     public QueuePairAttributes sizes(int ofSends, int ofReceives) {
         return new QueuePairAttributes(sendQueue, receiveQueue, ofSends, ofReceives, inline, reads, port, gidIndex,
-                timeout, retries, receiverRetries, blockLoopback);
+                timeout, retries, receiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy with this many bytes inline} */
     public QueuePairAttributes inline(int bytes) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, bytes, reads, port, gidIndex, timeout,
-                retries, receiverRetries, blockLoopback);
+                retries, receiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy with another number of reads under way} */
     public QueuePairAttributes reads(int count) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, count, port, gidIndex, timeout,
-                retries, receiverRetries, blockLoopback);
+                retries, receiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy with another port and address of the device} */
     public QueuePairAttributes address(int itsPort, int itsGidIndex) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, itsPort, itsGidIndex,
-                timeout, retries, receiverRetries, blockLoopback);
+                timeout, retries, receiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy that gives up otherwise} */
     public QueuePairAttributes patience(int itsTimeout, int itsRetries, int itsReceiverRetries) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex,
-                itsTimeout, itsRetries, itsReceiverRetries, blockLoopback);
+                itsTimeout, itsRetries, itsReceiverRetries, blockLoopback, xrc);
     }
 
     /** {@return a copy whose multicasts do not come back, or do} */
     public QueuePairAttributes blockLoopback(boolean block) {
         return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex, timeout,
-                retries, receiverRetries, block);
+                retries, receiverRetries, block, xrc);
+    }
+
+    /** {@return a copy of the extended reliable connected transport, or of the reliable connected one} */
+    public QueuePairAttributes xrc(boolean extended) {
+        return new QueuePairAttributes(sendQueue, receiveQueue, sends, receives, inline, reads, port, gidIndex, timeout,
+                retries, receiverRetries, blockLoopback, extended);
     }
 }

@@ -2,6 +2,7 @@ package io.ofi4j.verbs;
 
 import io.ofi4j.internal.verbs.QueuePairCalls;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
@@ -13,36 +14,52 @@ final class QueuePairByHand {
     private static final String OF_IPV4 = "00000000000000000000ffff";
     private static final int SMALLEST_MTU = 128;
 
-    private final ProtectionDomain domain;
+    private static final int SEQUENCES = 1 << 24;
+
+    private final DeviceContext context;
     private final QueuePairAttributes attributes;
     private final int sequence;
     private final PortAttributes port;
     private final Gid gid;
 
-    QueuePairByHand(ProtectionDomain domain, QueuePairAttributes attributes, int sequence) {
-        this.domain = domain;
+    QueuePairByHand(DeviceContext context, QueuePairAttributes attributes, int sequence) {
+        context.requireNotIwarp("a connection by hand");
+        this.context = context;
         this.attributes = attributes;
         this.sequence = sequence;
-        this.port = domain.context.port(attributes.port());
+        this.port = context.port(attributes.port());
         this.gid = choose(port.gids());
+    }
+
+    /** Where the numbers of packets begin. */
+    static int sequence() {
+        return (int) (System.nanoTime() & SEQUENCES - 1);
     }
 
     private Gid choose(List<Gid> gids) {
         Comparator<Gid> worst = Comparator.comparing(one -> one.type().equals(BEST));
         return gids.stream().filter(one -> attributes.gidIndex() < 0 || one.index() == attributes.gidIndex())
                 .max(worst.thenComparing(one -> one.hex().startsWith(OF_IPV4)))
-                .orElseThrow(() -> new IllegalArgumentException("port " + port.number() + " of " + domain.context.name()
+                .orElseThrow(() -> new IllegalArgumentException("port " + port.number() + " of " + context.name()
                         + " has no address" + (attributes.gidIndex() < 0 ? "" : " at index " + attributes.gidIndex())));
     }
 
     /** Made, and ready for receives. */
-    MemorySegment create() {
+    MemorySegment create(ProtectionDomain domain) {
         QueuePairCalls.Sizes sizes = QueuePair.sizes(attributes);
-        MemorySegment made = attributes.blockLoopback()
-                ? QueuePairCalls.createBlockingLoopback(domain.context.extended, domain.pointer, sizes)
-                : QueuePairCalls.ibv_create_qp(domain.pointer, sizes);
+        if (attributes.xrc()) {
+            context.require(DeviceCapability.XRC, "a queue pair of XRC");
+            return initialized(() -> QueuePairCalls.createXrcSender(context.extended, domain.pointer, sizes));
+        }
+        return initialized(() -> attributes.blockLoopback()
+                ? QueuePairCalls.createBlockingLoopback(context.extended, domain.pointer, sizes)
+                : QueuePairCalls.ibv_create_qp(domain.pointer, sizes));
+    }
+
+    MemorySegment initialized(Supplier<MemorySegment> creation) {
+        MemorySegment made = creation.get();
         try {
-            boolean hasAtomics = domain.context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
+            boolean hasAtomics = context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
             QueuePairCalls.initialize(made, attributes.port(),
                     VerbsAccess.REMOTE & ~(hasAtomics ? 0 : VerbsAccess.REMOTE_ATOMIC.bit()));
             return made;
@@ -56,15 +73,24 @@ final class QueuePairByHand {
         return new QueuePairAddress(number, sequence, port.lid(), port.mtu(), gid.hex());
     }
 
+    /** To where operations can be posted. */
     void connect(MemorySegment pointer, QueuePairAddress peer) {
-        int reads = Math.min(attributes.reads(), domain.context.attributes().maximumReadsAsTarget());
+        QueuePairCalls.Path path = path(peer);
+        QueuePairCalls.readyToReceive(pointer, path, !attributes.xrc());
+        QueuePairCalls.readyToSend(pointer, path);
+    }
+
+    /** To where a peer's operations are answered. */
+    void answer(MemorySegment pointer, QueuePairAddress peer) {
+        QueuePairCalls.readyToReceive(pointer, path(peer), true);
+    }
+
+    private QueuePairCalls.Path path(QueuePairAddress peer) {
+        int reads = Math.min(attributes.reads(), context.attributes().maximumReadsAsTarget());
         int mtu = Math.min(port.mtu(), peer.mtu());
         boolean isGlobal = port.linkLayer() != PortAttributes.LinkLayer.INFINIBAND || peer.lid() == 0;
-        QueuePairCalls.Path path = new QueuePairCalls.Path(attributes.port(), gid.index(), isGlobal,
-                HexFormat.of().parseHex(peer.gid()), peer.lid(), peer.number(), sequence, peer.sequence(),
-                Integer.numberOfTrailingZeros(mtu / SMALLEST_MTU), reads, attributes.timeout(), attributes.retries(),
-                attributes.receiverRetries(), RECEIVER_TIMER);
-        QueuePairCalls.readyToReceive(pointer, path);
-        QueuePairCalls.readyToSend(pointer, path);
+        return new QueuePairCalls.Path(attributes.port(), gid.index(), isGlobal, HexFormat.of().parseHex(peer.gid()),
+                peer.lid(), peer.number(), sequence, peer.sequence(), Integer.numberOfTrailingZeros(mtu / SMALLEST_MTU),
+                reads, attributes.timeout(), attributes.retries(), attributes.receiverRetries(), RECEIVER_TIMER);
     }
 }

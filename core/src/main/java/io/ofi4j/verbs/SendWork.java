@@ -23,6 +23,7 @@ final class SendWork {
         side.queue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL);
+            queuePair.requireMessages();
             source(region, offset, length, flags);
             return side.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.SEND, region, token);
         } finally {
@@ -35,6 +36,7 @@ final class SendWork {
         side.queue.guard.enter();
         try {
             queuePair.requireReady(flags, WorkFlags.ALL);
+            if (opcode != Opcodes.WRITE) { queuePair.requireMessages(); }
             long there = target.require(targetOffset, length, VerbsAccess.REMOTE_WRITE.bit());
             source(region, offset, length, flags);
             side.request.remote(there, target.key());

@@ -96,7 +96,7 @@ public final class VerbsConnection implements AutoCloseable {
      *
      * @param domain of {@link #context}
      * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few entries left
-     * @throws UnsupportedOperationException if the attributes block loopback, which rdma_cm has no word for
+     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm has no word for
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
@@ -105,8 +105,9 @@ public final class VerbsConnection implements AutoCloseable {
         if (domain.context != context) {
             throw new IllegalArgumentException(domain + " is of another device context than the connection's");
         }
-        if (attributes.blockLoopback()) {
-            throw new UnsupportedOperationException("blocking loopback is for queue pairs that are connected by hand");
+        if (attributes.blockLoopback() || attributes.xrc()) {
+            throw new UnsupportedOperationException((attributes.xrc() ? "XRC" : "blocking loopback")
+                    + " is for queue pairs that are connected by hand");
         }
         QueuePair.requireQueues(domain, attributes);
         MemorySegment pointer = CmCalls.rdma_create_qp(id, domain.pointer, QueuePair.sizes(attributes));

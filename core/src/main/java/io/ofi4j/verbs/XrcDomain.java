@@ -1,13 +1,17 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.internal.engine.OpenChildren;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}. Any thread may use it.
+ * A domain of the extended reliable connected transport; {@code struct ibv_xrcd}. Peers reach the memory of this process through its
+ * {@link XrcTarget}s. Any thread may call any method. Methods throw {@link IllegalStateException} once it is closed, and
+ * {@link io.ofi4j.FabricException} if the library reports an error. No device with XRC has been tried.
  */
 public final class XrcDomain implements AutoCloseable {
-    private final DeviceContext context;
-    private final MemorySegment pointer;
+    final DeviceContext context;
+    final MemorySegment pointer;
+    final OpenChildren children = OpenChildren.owned();
     private boolean closed;
 
     XrcDomain(DeviceContext context) {
@@ -16,10 +20,23 @@ public final class XrcDomain implements AutoCloseable {
         context.children.add(this);
     }
 
-    /** Closes the domain; ibv_close_xrcd(3). */
+    /**
+     * Opens a target, for one peer with {@link QueuePairAttributes#xrc}: the end that posts nothing; {@code IBV_QPT_XRC_RECV},
+     * ibv_create_qp_ex(3). The caller closes it.
+     *
+     * @param attributes port, address and number of reads are used, the queues are not
+     * @throws IllegalArgumentException if the port has no address
+     */
+    public synchronized XrcTarget openTarget(QueuePairAttributes attributes) {
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        return new XrcTarget(this, attributes);
+    }
+
+    /** Closes the domain; ibv_close_xrcd(3). Throws {@link IllegalStateException} naming its open targets. */
     @Override
     public synchronized void close() {
         if (closed) { return; }
+        children.requireNone(this);
         closed = true;
         context.children.remove(this);
         context.extended.ibv_close_xrcd(pointer);

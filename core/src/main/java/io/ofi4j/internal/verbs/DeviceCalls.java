@@ -53,6 +53,12 @@ public final class DeviceCalls {
         return name(ibv_context.device(ibv_context.reinterpret(context, Arena.global(), null)));
     }
 
+    /** The transport of the device of a context: an IBV_TRANSPORT constant. */
+    public static int transportOf(MemorySegment context) {
+        MemorySegment device = ibv_context.device(ibv_context.reinterpret(context, Arena.global(), null));
+        return ibv_device.transport_type(ibv_device.reinterpret(device, Arena.global(), null));
+    }
+
     private static String name(MemorySegment device) {
         return ibv_device.name(ibv_device.reinterpret(device, Arena.global(), null)).getString(0);
     }

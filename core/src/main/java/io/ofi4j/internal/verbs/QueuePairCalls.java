@@ -72,6 +72,31 @@ public final class QueuePairCalls {
         }
     }
 
+    /** The end of XRC that posts operations; it has no receive queue. */
+    public static MemorySegment createXrcSender(VerbsContextOps ops, MemorySegment domain, Sizes sizes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = ibv_qp_init_attr_ex.allocate(arena);
+            ibv_qp_init_attr_ex.send_cq(attributes, sizes.sendQueue);
+            ibv_qp_init_attr_ex.qp_type(attributes, IBV_QPT_XRC_SEND());
+            capacities(ibv_qp_init_attr_ex.cap(attributes),
+                    new Sizes(sizes.sendQueue, MemorySegment.NULL, sizes.sends, 0, sizes.inline));
+            ibv_qp_init_attr_ex.comp_mask(attributes, IBV_QP_INIT_ATTR_PD());
+            ibv_qp_init_attr_ex.pd(attributes, domain);
+            return ops.ibv_create_qp_ex(attributes);
+        }
+    }
+
+    /** The end of XRC whose domain's memory is reached; it has no queues. */
+    public static MemorySegment createXrcTarget(VerbsContextOps ops, MemorySegment xrcDomain) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = ibv_qp_init_attr_ex.allocate(arena);
+            ibv_qp_init_attr_ex.qp_type(attributes, IBV_QPT_XRC_RECV());
+            ibv_qp_init_attr_ex.comp_mask(attributes, IBV_QP_INIT_ATTR_XRCD());
+            ibv_qp_init_attr_ex.xrcd(attributes, xrcDomain);
+            return ops.ibv_create_qp_ex(attributes);
+        }
+    }
+
     public static int number(MemorySegment queuePair) {
         return ibv_qp.qp_num(ibv_qp.reinterpret(queuePair, Arena.global(), null));
     }
@@ -87,8 +112,8 @@ public final class QueuePairCalls {
         }
     }
 
-    /** To RTR: what the peer sends arrives. */
-    public static void readyToReceive(MemorySegment queuePair, Path path) {
+    /** To RTR: what the peer sends arrives. The sending end of XRC answers nothing. */
+    public static void readyToReceive(MemorySegment queuePair, Path path, boolean answers) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = ibv_qp_attr.allocate(arena);
             ibv_qp_attr.qp_state(attributes, IBV_QPS_RTR());
@@ -99,7 +124,7 @@ public final class QueuePairCalls {
             ibv_qp_attr.min_rnr_timer(attributes, (byte) path.receiverTimer);
             route(ibv_qp_attr.ah_attr(attributes), path);
             modify(queuePair, attributes, IBV_QP_STATE() | IBV_QP_AV() | IBV_QP_PATH_MTU() | IBV_QP_DEST_QPN()
-                    | IBV_QP_RQ_PSN() | IBV_QP_MAX_DEST_RD_ATOMIC() | IBV_QP_MIN_RNR_TIMER());
+                    | IBV_QP_RQ_PSN() | (answers ? IBV_QP_MAX_DEST_RD_ATOMIC() | IBV_QP_MIN_RNR_TIMER() : 0));
         }
     }
 
