@@ -61,8 +61,9 @@ final class VerbsLink implements AutoCloseable {
 
     VerbsLink() { this(64); }
 
-    VerbsLink(int sends) {
-        List<String> addresses = addresses();
+    VerbsLink(int sends) { this(sends, addresses()); }
+
+    VerbsLink(int sends, List<String> addresses) {
         Verbs verbs = Verbs.load();
         try (ConnectionListener listener = verbs.listen(new InetSocketAddress(addresses.getFirst(), 0), 4)) {
             CompletableFuture<VerbsSide> accepted = CompletableFuture.supplyAsync(() -> {
