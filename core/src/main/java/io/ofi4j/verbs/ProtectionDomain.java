@@ -55,7 +55,8 @@ public final class ProtectionDomain implements AutoCloseable {
      * @param memory off-heap memory, at least 1 byte
      * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not begin at a page,
      *         or the rights do not go together
-     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory
+     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or is of iWARP and the region would be
+     *         {@link VerbsAccess#ZERO_BASED}
      */
     public VerbsMemoryRegion register(MemorySegment memory, VerbsAccess... rights) {
         requireOpen();
@@ -74,6 +75,7 @@ public final class ProtectionDomain implements AutoCloseable {
 
     private VerbsMemoryRegion register(MemorySegment memory, int access) {
         boolean zeroBased = (access & VerbsAccess.ZERO_BASED.bit()) != 0;
+        if (zeroBased) { context.requireNotIwarp("a zero-based region"); } // siw takes it, and ignores it
         if (zeroBased && memory.address() % PAGE != 0) {
             throw new IllegalArgumentException(
                     "memory of a zero-based region begins at a page, at a multiple of " + PAGE);

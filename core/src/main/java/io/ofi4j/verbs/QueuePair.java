@@ -180,7 +180,7 @@ public final class QueuePair implements AutoCloseable {
             requireMessages();
             region.require(domain, offset, length, VerbsAccess.LOCAL_WRITE.bit());
             side.request.local(region.base + offset, length, region.native_.localKey());
-            return side.receive(length == 0 ? 0 : 1, region, token);
+            return side.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token); // siw wants one
         } finally {
             side.queue.guard.exit();
         }

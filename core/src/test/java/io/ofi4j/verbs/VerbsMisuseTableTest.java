@@ -3,9 +3,11 @@ package io.ofi4j.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +23,9 @@ class VerbsMisuseTableTest {
     private static List<VerbsMisuse> onDevices() {
         return Stream.concat(VerbsMisuseOfObjects.cases(), VerbsMisuseOfWork.cases()).toList();
     }
+
+    @AfterAll
+    static void theKernelHasNotFailed() throws IOException { KernelLog.requireNoFailure(); }
 
     @ParameterizedTest
     @MethodSource("ofValues")

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.FabricException;
 import io.ofi4j.Waiting;
 import io.ofi4j.support.Patience;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -46,7 +47,10 @@ class VerbsPathTest {
     }
 
     @AfterAll
-    static void close() { if (link != null) { link.close(); } }
+    static void close() throws IOException {
+        if (link != null) { link.close(); }
+        KernelLog.requireNoFailure();
+    }
 
     private static byte[] fill(MemorySegment memory, long offset, int length) {
         byte[] bytes = new byte[length];
@@ -62,8 +66,7 @@ class VerbsPathTest {
     /** Whether the device is of iWARP, which has no such thing, and said so. */
     private static boolean isRefusedByIwarp(ThrowingCallable call) {
         if (!near.context.isIwarp()) { return false; }
-        assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining(near.context.name());
+        assertThatThrownBy(call).isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("not offered");
         return true;
     }
 
@@ -198,6 +201,7 @@ class VerbsPathTest {
 
     @Test
     void aZeroBasedRegionIsReachedFromZero() {
+        if (isRefusedByIwarp(() -> far.domain.allocate(4096, VerbsAccess.ZERO_BASED))) { return; }
         try (VerbsMemoryRegion zero = far.domain.allocate(4096, VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE,
                 VerbsAccess.REMOTE_READ, VerbsAccess.ZERO_BASED)) {
             RemoteMemory remote = RemoteMemory.decode(zero.remote().encode());
@@ -292,6 +296,10 @@ class VerbsPathTest {
                     other.far.region.native_.remoteKey() ^ 0x5500, VerbsAccess.REMOTE, false);
             VerbsLink.VerbsSide side = other.near;
             assertThat(side.pair.tryWrite(side.region, 0, 8, forged, 0, SIGNALED, 1)).isTrue();
+            if (side.context.isIwarp()) { // a write has completed when it was sent; the peer ends the connection
+                assertThat(side.connection.awaitDisconnected(VerbsLink.DEADLINE)).isTrue();
+                return;
+            }
             WorkError error = side.nextError();
             assertThat(error.status()).isEqualTo(WorkStatus.REMOTE_ACCESS);
             assertThat(error.token()).isEqualTo(1);
@@ -354,7 +362,7 @@ class VerbsPathTest {
                 VerbsCompletionQueue queue = connection.context().openCompletionQueue(16);
                 QueuePair pair = connection.openQueuePair(domain, QueuePairAttributes.of(queue).sizes(4, 4))) {
             assertThatThrownBy(() -> connection.connect(new byte[0], VerbsLink.DEADLINE))
-                    .isInstanceOf(FabricException.class).hasMessageContaining("reject");
+                    .isInstanceOf(FabricException.class).hasMessageMatching(".*(reject|refused).*");
             assertThat(pair.isConnected()).isFalse();
         }
     }

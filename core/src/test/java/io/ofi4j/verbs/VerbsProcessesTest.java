@@ -4,10 +4,13 @@ import static io.ofi4j.verbs.WorkFlags.SIGNALED;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.support.Forked;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,6 +18,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class VerbsProcessesTest {
     private static final long VALUE = 0x0102030405060708L;
+
+    @AfterAll
+    static void theKernelHasNotFailed() throws IOException { KernelLog.requireNoFailure(); }
 
     @Test
     void aWindowOfAnotherProcessIsUsedUntilItsOwnerDies() {
@@ -28,6 +34,8 @@ class VerbsProcessesTest {
             try (VerbsLink.VerbsSide side = new VerbsLink.VerbsSide(
                     Verbs.load().resolve(new InetSocketAddress(addresses.getLast(), 0), there, VerbsLink.DEADLINE),
                     16)) {
+                assumeTrue(side.context.attributes().capabilities().contains(DeviceCapability.MEM_WINDOW_TYPE_2B),
+                        "the device has no memory windows");
                 side.pair.tryReceive(side.region, 0, 64, 1);
                 side.connection.connect(new byte[0], VerbsLink.DEADLINE);
                 use(side, peer);
