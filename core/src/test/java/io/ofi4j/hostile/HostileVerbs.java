@@ -29,7 +29,7 @@ final class HostileVerbs {
     private static final String ADDRESSES = "OFI4J_VERBS_ADDRESSES";
     private static final Duration DEADLINE = Patience.seconds(20);
     private static final int LENGTH = 4096;
-    private static final int ENTRIES = 64;
+    private static final int ENTRIES = 1024;
 
     private HostileVerbs() {}
 
