@@ -28,6 +28,10 @@ final class HostileVerbs {
     /** Of the devices that the tests are given. */
     private static final String ADDRESSES = "OFI4J_VERBS_ADDRESSES";
     private static final Duration DEADLINE = Patience.seconds(20);
+    private static final VerbsAccess[] IWARP_RIGHTS = {VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE,
+            VerbsAccess.REMOTE_READ};
+    private static final VerbsAccess[] ALL_RIGHTS = {VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE,
+            VerbsAccess.REMOTE_READ, VerbsAccess.REMOTE_ATOMIC, VerbsAccess.WINDOW_BIND};
     private static final int LENGTH = 4096;
     private static final int ENTRIES = 1024;
 
@@ -66,9 +70,7 @@ final class HostileVerbs {
         QueuePairAttributes attributes = QueuePairAttributes.of(queue);
         QueuePair pair = connection.openQueuePair(domain, attributes);
         boolean hasAtomics = context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
-        VerbsMemoryRegion region = domain.allocate(LENGTH, hasAtomics
-                ? VerbsAccess.values()
-                : new VerbsAccess[]{VerbsAccess.LOCAL_WRITE, VerbsAccess.REMOTE_WRITE, VerbsAccess.REMOTE_READ});
+        VerbsMemoryRegion region = domain.allocate(LENGTH, hasAtomics ? ALL_RIGHTS : IWARP_RIGHTS);
         Stream.of(connection, context, domain, queue, attributes, pair, region, region.remote())
                 .forEach(object -> pool.add(random, object));
         if (hasAtomics) { pool.add(random, domain.openWindow(MemoryWindow.Type.TWO)); }
