@@ -22,6 +22,11 @@ final class HostilePool {
     /** Adds an object, in the place of another where there are enough of its class. */
     void add(Random random, Object object) {
         if (object instanceof AutoCloseable closeable) { opened.add(closeable); }
+        lend(random, object);
+    }
+
+    /** As {@link #add}, of what something else closes. */
+    void lend(Random random, Object object) {
         List<Object> same = objects.computeIfAbsent(object.getClass(), type -> new CopyOnWriteArrayList<>());
         if (same.size() < EACH) {
             same.add(object);

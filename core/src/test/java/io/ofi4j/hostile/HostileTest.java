@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HostileTest {
     private static final long SEED = Long.getLong("ofi4j.hostile.seed", 1);
     /** For each kind and provider. */
-    private static final long SECONDS = Long.getLong("ofi4j.hostile.seconds", 1);
+    static final long SECONDS = Long.getLong("ofi4j.hostile.seconds", 1);
     private static final String CHOSEN = System.getProperty("ofi4j.hostile.case", "");
 
     static Stream<HostileCase> programs() {
@@ -35,20 +35,20 @@ class HostileTest {
 
     @ParameterizedTest
     @MethodSource("programs")
-    void aHostileProgramEndsNothingButItself(HostileCase program) { survive(program); }
+    void aHostileProgramEndsNothingButItself(HostileCase program) { survive(program, SECONDS); }
 
     /** Runs it over all that it runs over. */
-    static void survive(HostileCase program) {
+    static void survive(HostileCase program, long seconds) {
         List<String> providers = program.providers().toList();
         assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
-        long patience = providers.size() * (SECONDS + Patience.seconds(100).toSeconds());
+        long patience = providers.size() * (seconds + Patience.seconds(100).toSeconds());
         String heap = program == HostileCase.ERRORS ? "-Xmx64m" : "-Xmx256m"; // so that it is soon full
         Forked.Result result = Forked.start(HostileMain.class, Forked.EVERY_COMPILER, heap, "-XX:+UseSerialGC",
-                program.name(), String.join(",", providers), Long.toString(SEED), Long.toString(SECONDS))
+                program.name(), String.join(",", providers), Long.toString(SEED), Long.toString(seconds))
                 .await(patience);
 
         assertThat(result.exit()).as("%s; again: scripts/test --hostile %d %s '%s' %d; it printed:\n%s", program,
-                Math.ceilDiv(SECONDS, 60), program, last(result), SEED, result.output()).isZero();
+                Math.ceilDiv(seconds, 60), program, last(result), SEED, result.output()).isZero();
         assertThat(result.output()).contains("survived").contains("tried ");
         System.out.println(
                 result.output().lines().filter(line -> line.startsWith("tried ") || line.startsWith(program.name()))

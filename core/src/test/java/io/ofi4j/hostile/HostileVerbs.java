@@ -1,6 +1,7 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.support.Patience;
+import io.ofi4j.verbs.CompletionChannel;
 import io.ofi4j.verbs.ConnectionListener;
 import io.ofi4j.verbs.DeviceAttributes;
 import io.ofi4j.verbs.DeviceContext;
@@ -66,12 +67,14 @@ final class HostileVerbs {
     private static void addEnd(Random random, HostilePool pool, VerbsConnection connection) {
         DeviceContext context = connection.context();
         ProtectionDomain domain = context.openProtectionDomain();
-        VerbsCompletionQueue queue = context.openCompletionQueue(ENTRIES, context.openCompletionChannel());
+        CompletionChannel channel = context.openCompletionChannel();
+        VerbsCompletionQueue queue = context.openCompletionQueue(ENTRIES, channel);
         QueuePairAttributes attributes = QueuePairAttributes.of(queue);
         QueuePair pair = connection.openQueuePair(domain, attributes);
         boolean hasAtomics = context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
         VerbsMemoryRegion region = domain.allocate(LENGTH, hasAtomics ? ALL_RIGHTS : IWARP_RIGHTS);
-        Stream.of(connection, context, domain, queue, attributes, pair, region, region.remote())
+        pool.lend(random, context); // the connection closes it
+        Stream.of(connection, domain, channel, queue, attributes, pair, region, region.remote())
                 .forEach(object -> pool.add(random, object));
         if (hasAtomics) { pool.add(random, domain.openWindow(MemoryWindow.Type.TWO)); }
     }
