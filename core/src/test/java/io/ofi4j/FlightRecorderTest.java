@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -72,6 +73,26 @@ class FlightRecorderTest {
         call.run();
         long nanos = System.nanoTime() - start;
         return Duration.ofNanos(nanos + nanos / 50);
+    }
+
+    /** It starts sooner so. */
+    @Test
+    void aProgramThatNobodyRecordsDoesNotStartTheRecorder() {
+        Forked.Result result = Forked.run(Opens.class, "-verbose:class");
+
+        assertThat(result.output()).contains("closed all").doesNotContain("jdk.jfr.internal.TypeLibrary");
+    }
+
+    /** Registers, opens and closes. */
+    static final class Opens {
+        private Opens() {}
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair("shm"); MemoryRegion region = pair.domain.allocate(64, Access.WRITE)) {
+                System.out.println("opened " + region);
+            }
+            System.out.println("closed all");
+        }
     }
 
     @ParameterizedTest
