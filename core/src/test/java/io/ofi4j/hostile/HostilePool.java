@@ -1,5 +1,6 @@
 package io.ofi4j.hostile;
 
+import io.ofi4j.support.Patience;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -10,10 +11,13 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 
 /** The objects that hostile threads call: a few of each class, for all threads together, and all that must be closed at the end. */
 final class HostilePool {
     private static final int EACH = 12;
+    private static final int PASSES = 10;
+    private static final long PATIENCE_NANOS = Patience.seconds(10).toNanos();
 
     private final Map<Class<?>, List<Object>> objects = new ConcurrentHashMap<>();
     private final Set<AutoCloseable> opened = Collections
@@ -50,7 +54,10 @@ final class HostilePool {
      */
     List<AutoCloseable> closeAll(HostileRun run) {
         boolean[] isOfOthers = new boolean[1];
-        for (int passes = 0; passes < 10 && !opened.isEmpty(); passes++) {
+        long end = System.nanoTime() + PATIENCE_NANOS; // what is in use is closed a little later
+        for (int passes = 0; !opened.isEmpty()
+                && (passes < PASSES || !isOfOthers[0] && System.nanoTime() < end); passes++) {
+            if (passes >= PASSES) { LockSupport.parkNanos(10_000_000); }
             for (AutoCloseable each : List.copyOf(opened)) {
                 boolean isClosed = run.attempt("close at the end", () -> {
                     try {
