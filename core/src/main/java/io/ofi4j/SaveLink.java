@@ -140,12 +140,8 @@ final class SaveLink implements AutoCloseable {
     }
 
     private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion region) {
-        try {
-            if (endpoint != null) { endpoint.close(); }
-        } finally {
-            if (vector != null) { vector.close(); }
-            if (queue != null) { queue.close(); }
-            region.close();
+        try (region; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+            return;
         }
     }
 

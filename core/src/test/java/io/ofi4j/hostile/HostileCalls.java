@@ -57,7 +57,7 @@ final class HostileCalls {
                 } while (run.goesOn() && System.nanoTime() < end);
             });
             List<AutoCloseable> left = pool.closeAll(run);
-            if (!left.isEmpty()) { leftOpen(whyNot(left)); }
+            if (!left.isEmpty()) { run.fail(new AssertionError("cannot be closed: " + whyNot(left))); }
             if (!values.areGuardsWhole()) {
                 run.fail(new AssertionError("memory was written that was not registered"));
             }
@@ -65,12 +65,6 @@ final class HostileCalls {
         } while (run.goesOn());
         System.out.println(rounds + " rounds");
         if (run.count("calls") == 0) { run.fail(new AssertionError("no call was made")); }
-    }
-
-    /** Once of many runs a domain of sockets stayed open for no reason that was found: README. */
-    private void leftOpen(String what) {
-        System.out.println("left open: " + what);
-        if (!run.provider.contains("sockets")) { run.fail(new AssertionError("cannot be closed: " + what)); }
     }
 
     private static String whyNot(List<AutoCloseable> left) {
