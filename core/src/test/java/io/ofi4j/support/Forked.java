@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Runs a main class of the tests in a JVM of its own, for what may kill one. An exception of any of its threads is a failure. */
 public final class Forked {
@@ -87,15 +88,14 @@ public final class Forked {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
-        command.add("-XX:TieredStopAtLevel=1"); // most are over before more would pay
+        command.addAll(ForkedArchive.OPTIONS); // most are over before other compilers and collectors would pay
         command.add("-XX:-CreateCoredumpOnCrash");
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add(Patience.option());
         command.add(TestSeed.option());
         command.addAll(TestProviders.options());
-        command.add("-cp");
-        command.add(classPath());
+        command.addAll(classes());
         List<String> rest = new ArrayList<>();
         for (String argument : arguments) {
             (argument.startsWith("-") ? command : rest).add(argument);
@@ -115,16 +115,14 @@ public final class Forked {
         }
     }
 
-    /** The three places where classes are, as folders or jars, whether this JVM has them as modules or not. */
-    private static String classPath() {
+    /** The options that give the three places where classes are, as folders or jars, whether this JVM has them as modules or not. */
+    private static List<String> classes() {
         if (System.getProperty("ofi4j.test.classes") == null) {
-            return System.getProperty("java.class.path"); // forked itself
+            return List.of("-cp", System.getProperty("java.class.path")); // forked itself
         }
-        List<String> places = new ArrayList<>();
-        places.add(System.getProperty("ofi4j.test.classes"));
-        places.add(location(Libfabric.class));
-        places.add(location("io.ofi4j.bindings"));
-        return String.join(":", places);
+        return ForkedArchive.options(Stream
+                .of(System.getProperty("ofi4j.test.classes"), location(Libfabric.class), location("io.ofi4j.bindings"))
+                .map(Path::of).toList());
     }
 
     private static String location(Class<?> type) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
@@ -18,6 +20,7 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 final class Charts {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 500;
+    private static final double BASE = 10;
     private static final double HIGHEST_PERCENTILE = 99.99;
     private static final int STEPS_PER_HALF_DISTANCE = 4;
 
@@ -83,6 +86,7 @@ final class Charts {
                 "nanoseconds");
         times.forEach((name, points) -> chart.addSeries(name, points.stream().map(point -> point[0]).toList(),
                 points.stream().map(point -> point[1]).toList()));
+        chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
         save(chart, "scale", provider, libfabric);
     }
 
@@ -94,13 +98,22 @@ final class Charts {
         return chart;
     }
 
+    /** A logarithmic axis has numbers at powers of ten only: it reaches from one to another. */
+    private static void extend(XYChart chart) {
+        DoubleSummaryStatistics values = chart.getSeriesMap().values().stream()
+                .flatMapToDouble(series -> Arrays.stream(series.getYData())).summaryStatistics();
+        chart.getStyler().setYAxisMin(Math.pow(BASE, Math.floor(Math.log10(values.getMin()))))
+                .setYAxisMax(Math.pow(BASE, Math.ceil(Math.log10(values.getMax()))));
+    }
+
     private void save(XYChart chart, String what, String provider, String libfabric) {
+        extend(chart);
         String name = what + "-" + provider.replace(';', '-') + "-" + libfabric;
         try {
             BitmapEncoder.saveBitmap(chart, folder.resolve(name).toString(), BitmapFormat.PNG);
         } catch (IOException | LinkageError e) {
             throw new BenchFailure("cannot draw " + name + ": " + e.getMessage()
-                    + "; Java draws text with fontconfig and a font, such as Debian's fontconfig and fonts-dejavu-core",
+                    + "; Java draws text with fontconfig, harfbuzz and a font: Debian's fontconfig, libharfbuzz0b and fonts-dejavu-core",
                     e);
         }
     }
