@@ -1,7 +1,9 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AtomicLimits;
@@ -338,6 +340,22 @@ public final class Atomics {
     /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts; fi_atomicmsg} */
     public AtomicMessage message(Datatype datatype) {
         return new AtomicMessage(this, endpoint.info().transmit(), datatype);
+    }
+
+    /**
+     * As {@link Rma#saveThrough}, of the same saves. Needs {@link Capability#RMA} beside the atomic operations, or throws
+     * UnsupportedOperationException.
+     */
+    public void saveThrough(Peer peer, SaveService.Ticket ticket) { endpoint.rma().saveThrough(peer, ticket); }
+
+    /** As {@link Rma#trySave}: it covers what was posted before of every kind, atomic operations too. */
+    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+        return endpoint.rma().trySave(peer, region, level, token);
+    }
+
+    /** As {@link #trySave}, but waits until fewer saves are under way. */
+    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
+        endpoint.rma().save(peer, region, level, token);
     }
 
     static void requireAligned(RemoteRegion remote, long offset, Datatype datatype) {

@@ -14,6 +14,7 @@ import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
 import java.util.Objects;
+import java.util.OptionalLong;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -42,7 +43,7 @@ public final class Rma {
 
     private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
 
-    private final Endpoint endpoint;
+    final Endpoint endpoint;
     private final RmaOps ops;
     private final TransferChecks checks;
     private final PostOutcome slots;
@@ -308,8 +309,12 @@ public final class Rma {
      * @throws IllegalStateException if no service of the peer is known, or also as for other operations
      */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+        return saves(peer).trySave(peer, region, level, token, OptionalLong.empty());
+    }
+
+    Saves saves(Peer peer) {
         if (saves == null) { throw Saves.notAttached(peer); }
-        return saves.trySave(peer, region, level, token);
+        return saves;
     }
 
     /** As {@link #trySave}, but waits until fewer saves are under way. */
@@ -324,8 +329,8 @@ public final class Rma {
         if (saves != null) { saves.close(); }
     }
 
-    /** Posts the fence of a save, of whose end the program is not told. */
-    boolean tryFence(RmaMessageStruct fence, int region, Peer peer) {
+    /** Posts what a save writes itself, of whose end the program is not told. */
+    boolean tryFence(RmaMessageStruct fence, int region, Peer peer, long flags) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             checks.requireReachable(peer);
@@ -333,7 +338,7 @@ public final class Rma {
                     region | ContextSlab.FENCE);
             if (context == ContextSlab.NONE) { return false; }
             fence.context(context);
-            return end(context, ops.fi_writemsg(fence, FENCE_FLAGS), "fi_writemsg", peer);
+            return end(context, ops.fi_writemsg(fence, FENCE_FLAGS | flags), "fi_writemsg", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }

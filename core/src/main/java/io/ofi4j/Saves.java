@@ -3,6 +3,7 @@ package io.ofi4j;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.info.Durability;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.SaveMessage;
 import io.ofi4j.internal.engine.SaveMessage.Field;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -66,16 +68,19 @@ final class Saves implements Runnable {
         final Durability level;
         final long token;
         final long id;
+        /** For the owner's queue. */
+        final OptionalLong data;
         State state = State.NEW;
         long fenceNumber;
         int error;
 
-        Save(Owner owner, RemoteRegion region, Durability level, long token, long id) {
+        Save(Owner owner, RemoteRegion region, Durability level, long token, long id, OptionalLong data) {
             this.owner = owner;
             this.region = region;
             this.level = level;
             this.token = token;
             this.id = id;
+            this.data = data;
         }
 
         void end(int errno) {
@@ -96,7 +101,7 @@ final class Saves implements Runnable {
             @Override
             public void failed(Object about, CompletionError error) { fail(about, error.errno()); }
         });
-        this.fenceSource = endpoint.domain.allocate(Long.BYTES, Access.WRITE);
+        this.fenceSource = endpoint.domain.allocate(2 * Long.BYTES, Access.WRITE);
         queue.doChores();
     }
 
@@ -119,7 +124,7 @@ final class Saves implements Runnable {
     }
 
     /** Begins a save; false if so many are under way. */
-    boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+    boolean trySave(Peer peer, RemoteRegion region, Durability level, long token, OptionalLong data) {
         requireReachable(peer);
         checks.requireSavable(region, level);
         lock.lock();
@@ -128,7 +133,7 @@ final class Saves implements Runnable {
             if (owner == null) { throw notAttached(peer); }
             if (pending.size() == MOST) { return false; }
             if (pending.isEmpty()) { endpoint.domain.closingRegions.add(this); }
-            pending.add(new Save(owner, region, level, token, ++lastId << ID_SHIFT | level.ordinal()));
+            pending.add(new Save(owner, region, level, token, ++lastId << ID_SHIFT | level.ordinal(), data));
             advance();
             return true;
         } finally {
@@ -190,6 +195,7 @@ final class Saves implements Runnable {
             if (save.state == State.NEW) { begin(save); }
             if (save.state == State.DRAINING && !queue.hasEarlier(endpoint)) { fence(save); }
             if (save.state == State.FENCED) { ask(save); }
+            if (save.state == State.DONE && save.error == 0 && save.data.isPresent() && !tell(save)) { return false; }
         } catch (FabricException e) {
             save.end(e.errno());
         } catch (IllegalStateException e) { // the peer was removed
@@ -224,18 +230,31 @@ final class Saves implements Runnable {
         Owner owner = save.owner;
         long number = owner.lastFence + 1;
         fenceSource.segment().set(JAVA_LONG, 0, number);
-        fence.local(0, fenceSource.address, Long.BYTES, fenceSource.descriptor);
-        fence.localCount(1, Long.BYTES);
-        fence.remote(0, owner.fences.base() + owner.writer * SaveService.FENCE_BYTES, Long.BYTES, owner.fences.key());
-        fence.remoteCount(1);
-        fence.peer(owner.peer.fabricAddress);
-        if (rma.tryFence(fence, fenceSource.number, owner.peer)) {
+        prepare(owner, 0);
+        if (rma.tryFence(fence, fenceSource.number, owner.peer, 0)) {
             owner.lastFence = number;
             save.fenceNumber = number;
             save.state = State.FENCED;
             fenced = save;
             draining = null;
         }
+    }
+
+    /** A write of the number at this offset of the source, to the same one of what the owner has for this writer. */
+    private void prepare(Owner owner, long offset) {
+        fence.local(0, fenceSource.address + offset, Long.BYTES, fenceSource.descriptor);
+        fence.localCount(1, Long.BYTES);
+        fence.remote(0, owner.fences.base() + owner.writer * SaveService.FENCE_BYTES + offset, Long.BYTES,
+                owner.fences.key());
+        fence.remoteCount(1);
+        fence.peer(owner.peer.fabricAddress);
+    }
+
+    /** Gives the owner's queue the data of a save that is done, with a write of a number that nobody reads. */
+    private boolean tell(Save save) {
+        prepare(save.owner, Long.BYTES);
+        fence.data(save.data.getAsLong());
+        return rma.tryFence(fence, fenceSource.number, save.owner.peer, OperationFlag.REMOTE_CQ_DATA.bit());
     }
 
     private void ask(Save save) {

@@ -67,7 +67,7 @@ public final class RmaMessageStruct {
 
     long peer() { return fi_msg_rma.addr(message); }
 
-    long remoteAddress() { return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset()); }
+    public long remoteAddress() { return remotes.get(JAVA_LONG, fi_rma_iov.addr$offset()); }
 
     long remoteKey() { return remotes.get(JAVA_LONG, fi_rma_iov.key$offset()); }
 }
