@@ -2,8 +2,12 @@ package io.ofi4j.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,5 +37,16 @@ class JobProgramsTest {
                     .contains("[0] 100 updates were told, and the values add up to 100 of 100").contains("[1] ")
                     .contains("[2] ");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void gradients_are_summed_up_by_a_ring_of_writes(String provider, @TempDir Path folder) throws IOException {
+        Path picture = folder.resolve("picture.html");
+        try (Forked ranks = job(3, GradientAllReduce.class).start(provider, "16384", "5", picture.toString())) {
+            assertThat(ranks.await(SECONDS).succeeded().out()).contains("[0] 3 ranks, 1 KiB: ring of writes ")
+                    .contains("[0] 3 ranks, 16 KiB: ring of writes ");
+        }
+        assertThat(Files.readString(picture)).contains("<polyline").contains("ring of writes").contains("16 KiB");
     }
 }

@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -18,7 +17,7 @@ import org.HdrHistogram.Histogram;
 final class ChartFile implements Report {
     private static final double HIGHEST_PERCENTILE = 99.999;
     private static final int STEPS_PER_HALF_DISTANCE = 5;
-    private static final Plot.Axis TIME = new Plot.Axis("microseconds", 10, ChartFile::plain);
+    private static final Plot.Axis TIME = new Plot.Axis("microseconds", 10, Plot::plain);
 
     private final Report report;
     private final Path file;
@@ -51,16 +50,8 @@ final class ChartFile implements Report {
         String title = "ofi4j perf " + header.operation() + ", " + header.traits().provider() + ", libfabric "
                 + header.traits().libfabric();
         List<Row> sized = rows.stream().filter(row -> row.size() > 0).toList();
-        return """
-                <!DOCTYPE html>
-                <html lang="en"><head><meta charset="utf-8"><title>%s</title>
-                <style>body { font: 14px sans-serif; margin: 2em } svg { font: 12px sans-serif; display: block }</style></head>
-                <body><h1>%s</h1>
-                <p>%s</p>
-                %s%s</body></html>
-                """
-                .formatted(Plot.escaped(title), Plot.escaped(title), Plot.escaped(conditions()), latencies().svg(),
-                        sized.size() > 1 ? bandwidth(sized).svg() : "");
+        return Plot.page(title, conditions(),
+                sized.size() > 1 ? List.of(latencies(), bandwidth(sized)) : List.of(latencies()));
     }
 
     private String conditions() {
@@ -74,9 +65,9 @@ final class ChartFile implements Report {
 
     /** Percentiles: further to the right are the slower and rarer ones. */
     private Plot latencies() {
-        Plot.Axis rarity = new Plot.Axis("percentile", 10, mark -> plain(100 - 100 / mark) + " %");
+        Plot.Axis rarity = new Plot.Axis("percentile", 10, mark -> Plot.plain(100 - 100 / mark) + " %");
         return new Plot("Latency of one operation, of a pass with clock calls", rarity, TIME,
-                rows.stream().map(row -> new Plot.Line(bytes(row.size()), percentiles(row.latencies()))).toList());
+                rows.stream().map(row -> new Plot.Line(Plot.bytes(row.size()), percentiles(row.latencies()))).toList());
     }
 
     private static List<double[]> percentiles(Histogram latencies) {
@@ -91,25 +82,8 @@ final class ChartFile implements Report {
     }
 
     private static Plot bandwidth(List<Row> sized) {
-        return new Plot("Bandwidth, of a pass without clock calls",
-                new Plot.Axis("bytes an operation", 2, ChartFile::bytes), new Plot.Axis("MB/s", 10, ChartFile::plain),
-                List.of(new Plot.Line("",
+        return new Plot("Bandwidth, of a pass without clock calls", new Plot.Axis("bytes an operation", 2, Plot::bytes),
+                new Plot.Axis("MB/s", 10, Plot::plain), List.of(new Plot.Line("",
                         sized.stream().map(row -> new double[]{row.size(), row.megabytesPerSecond()}).toList())));
-    }
-
-    private static String bytes(double size) {
-        String[] units = {"B", "KiB", "MiB", "GiB"};
-        int unit = 0;
-        double count = size;
-        while (unit < units.length - 1 && count >= 1024 && count % 1 == 0) {
-            count /= 1024;
-            unit++;
-        }
-        return plain(count) + " " + units[unit];
-    }
-
-    /** Without an exponent, and no more digits than needed. */
-    private static String plain(double number) {
-        return String.format(Locale.ROOT, "%.6f", number).replaceFirst("\\.?0+$", "");
     }
 }

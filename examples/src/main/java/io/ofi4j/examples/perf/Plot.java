@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * @param vertical the axis at the left
  * @param lines at least one, each with a point or more
  */
-record Plot(String title, Axis horizontal, Axis vertical, List<Line> lines) {
+public record Plot(String title, Axis horizontal, Axis vertical, List<Line> lines) {
     private static final int LEFT = 90;
     private static final int TOP = 40;
     private static final int PLOT_WIDTH = 640;
@@ -31,7 +31,7 @@ record Plot(String title, Axis horizontal, Axis vertical, List<Line> lines) {
      * @param base the ratio of neighbouring marks, if there are few
      * @param label what is written at a mark
      */
-    record Axis(String title, double base, DoubleFunction<String> label) {}
+    public record Axis(String title, double base, DoubleFunction<String> label) {}
 
     /**
      * A line.
@@ -39,7 +39,7 @@ record Plot(String title, Axis horizontal, Axis vertical, List<Line> lines) {
      * @param name in the legend, which there is where there are several
      * @param points pairs of numbers above 0
      */
-    record Line(String name, List<double[]> points) {}
+    public record Line(String name, List<double[]> points) {}
 
     /** From the lowest to the highest value, as powers of the axis's base. */
     private record Scale(int lowest, int highest, double base) {
@@ -132,5 +132,36 @@ record Plot(String title, Axis horizontal, Axis vertical, List<Line> lines) {
     /** {@return the text with what means something in XML replaced} */
     static String escaped(String text) {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+    }
+
+    /** {@return a page for a browser that needs no other file} */
+    public static String page(String title, String conditions, List<Plot> plots) {
+        return """
+                <!DOCTYPE html>
+                <html lang="en"><head><meta charset="utf-8"><title>%s</title>
+                <style>body { font: 14px sans-serif; margin: 2em } svg { font: 12px sans-serif; display: block }</style></head>
+                <body><h1>%s</h1>
+                <p>%s</p>
+                %s</body></html>
+                """
+                .formatted(escaped(title), escaped(title), escaped(conditions),
+                        plots.stream().map(Plot::svg).collect(Collectors.joining()));
+    }
+
+    /** {@return a number of bytes with its unit} */
+    public static String bytes(double size) {
+        String[] units = {"B", "KiB", "MiB", "GiB"};
+        int unit = 0;
+        double count = size;
+        while (unit < units.length - 1 && count >= 1024 && count % 1 == 0) {
+            count /= 1024;
+            unit++;
+        }
+        return plain(count) + " " + units[unit];
+    }
+
+    /** {@return the number without an exponent, and no more digits than needed} */
+    public static String plain(double number) {
+        return format("%.6f", number).replaceFirst("\\.?0+$", "");
     }
 }

@@ -1,0 +1,245 @@
+package io.ofi4j.examples;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.Waiting;
+import io.ofi4j.examples.perf.Plot;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.job.Job;
+import io.ofi4j.job.JobCollectives;
+import io.ofi4j.job.Ranks;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The sum of all ranks' gradients at every rank, as training with parallel data needs it after each step. Shows a ring of one-sided
+ * writes: in the first half (reduce-scatter) each rank writes a block to the next one's memory, which adds its own and passes the sum
+ * on; in the second half (all-gather) the sums go around. Each rank sends 2 (N-1)/N of the gradient, whatever N is. Beside it, the
+ * same by {@link JobCollectives}, which sends tagged messages. Every element of every round is checked.
+ */
+public final class GradientAllReduce {
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final int SMALLEST = 1024;
+    /** Of the numbers that are summed up: sums of so small integers are exact, in any order. */
+    private static final int VARIETY = 1009;
+
+    private final Job job;
+    private final Endpoint endpoint;
+    private final CompletionQueue queue;
+    /** The gradient. At {@link #inbox} in the same region the previous rank's partial sums come, one block for each step. */
+    private final MemoryRegion memory;
+    private final long inbox;
+    private final Ranks ranks;
+    /** Writes that have come, by the step that they belong to. */
+    private final int[] arrived;
+    private int written;
+    private final CompletionHandler completions = this::count;
+
+    private GradientAllReduce(Job job, Endpoint endpoint, CompletionQueue queue, MemoryRegion memory, Ranks ranks) {
+        this.job = job;
+        this.endpoint = endpoint;
+        this.queue = queue;
+        this.memory = memory;
+        this.inbox = memory.length() / 2;
+        this.ranks = ranks;
+        this.arrived = new int[2 * job.size()];
+    }
+
+    /** What one size took, in bytes and nanoseconds. */
+    private record Row(long bytes, long ring, long messages) {
+        double[] point(long nanos) { return new double[]{bytes, megabytes(nanos)}; }
+
+        double megabytes(long nanos) { return bytes * 1e3 / nanos; }
+    }
+
+    /**
+     * Runs one rank.
+     *
+     * @param arguments the provider, the bytes of the largest gradient, how many rounds there are of each size, and, if there is to be
+     *        a picture of the bandwidths, the file for it
+     */
+    public static void main(String[] arguments) {
+        if (arguments.length < 3 || arguments.length > 4) {
+            System.err.println("usage: GradientAllReduce PROVIDER LARGEST ROUNDS [PICTURE.html]");
+            System.exit(2);
+        }
+        long largest = Math.max(SMALLEST, Long.parseLong(arguments[1]));
+        int rounds = Integer.parseInt(arguments[2]);
+        Libfabric libfabric = Libfabric.load();
+        FabricHints hints = FabricHints.rma().provider(arguments[0]).capabilities(Capability.RMA, Capability.TAGGED);
+        try (Job job = Job.join();
+                Fabric fabric = libfabric.openFabric(libfabric.info(hints).getFirst());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector peers = domain.openAddressVector();
+                MemoryRegion memory = domain.allocate(2 * (largest + (long) job.size() * Float.BYTES), Access.WRITE,
+                        Access.REMOTE_WRITE, Access.SEND, Access.RECEIVE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
+                JobCollectives all = new JobCollectives(job, domain)) {
+            Ranks ranks = Ranks.exchange(job, endpoint, peers, memory.remote());
+            GradientAllReduce ring = new GradientAllReduce(job, endpoint, queue, memory, ranks);
+            List<Row> rows = new ArrayList<>();
+            for (long bytes = SMALLEST; bytes <= largest; bytes *= 4) {
+                rows.add(ring.measure(all, bytes, rounds));
+            }
+            if (job.rank() == 0 && arguments.length == 4) {
+                draw(Path.of(arguments[3]), job.size() + " ranks, " + arguments[0] + ", libfabric "
+                        + libfabric.version() + ", median of " + rounds + " rounds, JDK " + Runtime.version(), rows);
+            }
+            job.barrier(); // nobody closes what a neighbour still writes to
+        }
+    }
+
+    private Row measure(JobCollectives all, long bytes, int rounds) {
+        int count = (int) (bytes / Float.BYTES);
+        long[] ring = new long[rounds];
+        long[] messages = new long[rounds];
+        for (int round = 0; round < rounds; round++) {
+            ring[round] = time(all, count, round, () -> allReduce(count));
+            messages[round] = time(all, count, round,
+                    () -> all.allReduce(memory.slice(0, bytes), AtomicOperation.SUM, Datatype.FLOAT));
+        }
+        Row row = new Row(bytes, median(ring), median(messages));
+        if (job.rank() == 0) {
+            System.out.printf("%d ranks, %s: ring of writes %.1f us, %.1f MB/s; tagged messages %.1f us, %.1f MB/s%n",
+                    job.size(), Plot.bytes(bytes), row.ring / 1e3, row.megabytes(row.ring), row.messages / 1e3,
+                    row.megabytes(row.messages));
+        }
+        return row;
+    }
+
+    private long time(JobCollectives all, int count, int round, Runnable reduction) {
+        for (int i = 0; i < count; i++) {
+            memory.segment().setAtIndex(FLOAT, i, gradient(job.rank(), round, i));
+        }
+        all.barrier();
+        long start = System.nanoTime();
+        reduction.run();
+        long nanos = System.nanoTime() - start;
+        check(count, round);
+        return nanos;
+    }
+
+    private static float gradient(int rank, int round, int index) { return (index + round + 7 * rank) % VARIETY; }
+
+    private void check(int count, int round) {
+        for (int i = 0; i < count; i++) {
+            float expected = 0;
+            for (int rank = 0; rank < job.size(); rank++) {
+                expected += gradient(rank, round, i);
+            }
+            float found = memory.segment().getAtIndex(FLOAT, i);
+            if (found != expected) {
+                throw new IllegalStateException("element " + i + " of " + count + " is " + found + ", not " + expected);
+            }
+        }
+    }
+
+    private static long median(long[] nanos) {
+        Arrays.sort(nanos);
+        return nanos[nanos.length / 2];
+    }
+
+    // @start region=ring
+    /**
+     * Sums up elements over all ranks. A step waits for the previous rank's write, and for nothing else: each partial sum has a place
+     * of its own, and a sum replaces a block only after that block went around. The next call may write here when this one has
+     * returned at the previous rank, which then has had a sum of this rank's last step.
+     */
+    private void allReduce(int count) {
+        int size = job.size();
+        int rank = job.rank();
+        for (int step = 0; step < size - 1; step++) {
+            int block = Math.floorMod(rank - step - 1, size);
+            write(step, count, Math.floorMod(rank - step, size), place(step, count));
+            await(step);
+            add(place(step, count), first(block, count), first(block + 1, count));
+        }
+        for (int step = 0; step < size - 1; step++) {
+            int block = Math.floorMod(rank + 1 - step, size);
+            write(size + step, count, block, (long) first(block, count) * Float.BYTES);
+            await(size + step);
+        }
+    }
+
+    /** The first element of a block. */
+    private int first(int block, int count) {
+        return (int) ((long) count * block / job.size());
+    }
+
+    /** Where the partial sums of a step come. */
+    private long place(int step, int count) {
+        return inbox + (long) step * Math.ceilDiv(count, job.size()) * Float.BYTES;
+    }
+
+    /** Brings a block to the next rank. */
+    private void write(int step, int count, int block, long to) {
+        int next = (job.rank() + 1) % job.size();
+        long from = (long) first(block, count) * Float.BYTES;
+        long length = (long) first(block + 1, count) * Float.BYTES - from;
+        Peer peer = ranks.peer(next);
+        endpoint.rma().writeData(memory, from, length, step, peer, ranks.region(next, 0), to, 0);
+    }
+
+    /** Waits for the previous rank's write, and until the block that this one has written may change. */
+    private void await(int step) {
+        Waiting.YIELD.until(() -> {
+            job.check(); // a neighbour that has died is named
+            queue.poll(completions, 8);
+            return arrived[step] > 0 && written > 0;
+        }, SOON);
+        arrived[step]--;
+        written--;
+    }
+
+    private void count(long token, long flags, long length, long data) {
+        if ((flags & CompletionFlags.REMOTE_CQ_DATA) != 0) {
+            arrived[(int) data]++;
+        } else {
+            written++;
+        }
+    }
+    // @end
+
+    private void add(long from, int first, int end) {
+        MemorySegment segment = memory.segment();
+        MemorySegment partial = segment.asSlice(from, (long) (end - first) * Float.BYTES);
+        MemorySegment sums = segment.asSlice((long) first * Float.BYTES, partial.byteSize());
+        for (long at = 0; at < partial.byteSize(); at += Float.BYTES) {
+            sums.set(FLOAT, at, sums.get(FLOAT, at) + partial.get(FLOAT, at));
+        }
+    }
+
+    private static void draw(Path file, String conditions, List<Row> rows) {
+        Plot plot = new Plot("Bandwidth of all-reduce", new Plot.Axis("bytes of the gradient", 2, Plot::bytes),
+                new Plot.Axis("MB/s", 10, Plot::plain),
+                List.of(new Plot.Line("ring of writes", rows.stream().map(row -> row.point(row.ring)).toList()),
+                        new Plot.Line("messages", rows.stream().map(row -> row.point(row.messages)).toList())));
+        try {
+            Files.writeString(file, Plot.page("All-reduce of gradients", conditions, List.of(plot)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
