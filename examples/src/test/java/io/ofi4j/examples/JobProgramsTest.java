@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -48,5 +49,15 @@ class JobProgramsTest {
                     .contains("[0] 3 ranks, 16 KiB: ring of writes ");
         }
         assertThat(Files.readString(picture)).contains("<polyline").contains("ring of writes").contains("16 KiB");
+    }
+
+    @Test
+    void the_times_of_a_job_are_measured() {
+        try (Forked ranks = job(2, JobTimes.class).start("tcp;ofi_rxm", "20", "500")) {
+            assertThat(ranks.await(SECONDS).succeeded().out())
+                    .containsPattern("2 ranks, from its start, each connected with each after: [1-9]")
+                    .containsPattern("2 ranks, median of 20: barrier [0-9.]+ us, all-reduce of 8 bytes [0-9.]+ us")
+                    .containsPattern("2 ranks, 500 peers inserted in [0-9.]+ ms");
+        }
     }
 }

@@ -1,0 +1,130 @@
+package io.ofi4j.examples;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.job.Job;
+import io.ofi4j.job.JobCollectives;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a job costs on this machine. Shows how long it takes from the start of the processes until each has joined, and until each has
+ * exchanged bytes with each; what a barrier and a small all-reduce take then; and what peers cost that are only in an address vector.
+ */
+public final class JobTimes {
+    private static final int BLOCK = 8;
+    private static final int PORT_AT = 2;
+
+    private JobTimes() {}
+
+    /**
+     * Runs one rank.
+     *
+     * @param arguments the provider, how often the operations are measured, and how many peers are inserted by rank 0 at the end, whose
+     *        addresses nobody has: 0 unless addresses are those of IP
+     */
+    public static void main(String[] arguments) {
+        if (arguments.length != 3) {
+            System.err.println("usage: JobTimes PROVIDER ROUNDS PEERS");
+            System.exit(2);
+        }
+        int rounds = Integer.parseInt(arguments[1]);
+        Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
+        Libfabric libfabric = Libfabric.load();
+        FabricInfo info = libfabric.info(FabricHints.tagged().provider(arguments[0])).getFirst();
+        try (Job job = Job.join();
+                Fabric fabric = libfabric.openFabric(info);
+                Domain domain = fabric.openDomain();
+                MemoryRegion memory = domain.allocate(2L * BLOCK * job.size(), Access.SEND, Access.RECEIVE)) {
+            final long joined = Duration.between(start, Instant.now()).toMillis();
+            try (JobCollectives all = new JobCollectives(job, domain)) {
+                all.allToAll(memory.slice(0, (long) BLOCK * job.size()),
+                        memory.slice((long) BLOCK * job.size(), (long) BLOCK * job.size()));
+                long connected = Duration.between(start, Instant.now()).toMillis();
+                double barrier = median(rounds, all::barrier);
+                double sum = median(rounds,
+                        () -> all.allReduce(memory.slice(0, BLOCK), AtomicOperation.SUM, Datatype.INT64));
+                report(job, all, memory, "from its start, joined after", joined);
+                report(job, all, memory, "from its start, each connected with each after", connected);
+                report(job, all, memory, "resident MiB", residentKilobytes() / 1024);
+                print(job, "median of %d: barrier %.1f us, all-reduce of %d bytes %.1f us", rounds, barrier, BLOCK,
+                        sum);
+            }
+            int peers = Integer.parseInt(arguments[2]);
+            if (job.rank() == 0 && peers > 0) { insert(job, domain, peers); }
+            job.barrier();
+        }
+    }
+
+    /** The highest of all ranks. */
+    private static void report(Job job, JobCollectives all, MemoryRegion memory, String what, long own) {
+        memory.segment().set(ValueLayout.JAVA_LONG, 0, own);
+        all.allReduce(memory.slice(0, Long.BYTES), AtomicOperation.MAX, Datatype.INT64);
+        print(job, "%s: %d, the highest of all ranks", what, memory.segment().get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    private static void print(Job job, String form, Object... values) {
+        if (job.rank() == 0) { System.out.println(job.size() + " ranks, " + String.format(form, values)); }
+    }
+
+    private static double median(int rounds, Runnable operation) {
+        long[] nanos = new long[rounds];
+        for (int i = 0; i < rounds; i++) {
+            long start = System.nanoTime();
+            operation.run();
+            nanos[i] = System.nanoTime() - start;
+        }
+        Arrays.sort(nanos);
+        return nanos[rounds / 2] / 1e3;
+    }
+
+    /** The addresses are of 127.0.0.0/8, each with a port of its own: a vector does not look whether anybody is there. */
+    private static void insert(Job job, Domain domain, int count) {
+        List<EndpointAddress> addresses = new ArrayList<>();
+        try (CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
+            byte[] bytes = endpoint.address().toBytes();
+            for (int i = 0; i < count; i++) {
+                ByteBuffer.wrap(bytes).putShort(PORT_AT, (short) (1024 + i % 60_000)).put(PORT_AT + 3,
+                        (byte) (1 + i / 60_000));
+                addresses.add(EndpointAddress.of(bytes));
+            }
+            long before = residentKilobytes();
+            long start = System.nanoTime();
+            vector.insertAll(addresses).forEach(result -> result.peer());
+            double millis = (System.nanoTime() - start) / 1e6;
+            print(job, "%d peers inserted in %.1f ms, %d KiB more resident", count, millis,
+                    residentKilobytes() - before);
+        }
+    }
+
+    private static long residentKilobytes() {
+        try {
+            return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
