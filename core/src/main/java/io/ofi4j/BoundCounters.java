@@ -40,6 +40,8 @@ final class BoundCounters {
         events.forEach(event -> byEvent.put(event, counter));
     }
 
+    boolean isEmpty() { return byEvent.isEmpty(); }
+
     boolean has(CounterEvent event) { return byEvent.containsKey(event); }
 
     /** Passes each counter with the flags of the events it counts. */

@@ -45,7 +45,7 @@ public final class Endpoint implements AutoCloseable {
     private final FabricInfo info;
     /** An alias shares its original's. */
     final EndpointBindings bindings;
-    private final NativeEndpoint atProvider;
+    final NativeEndpoint atProvider;
     /** The endpoint that this is an alias of, or null. */
     private final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
@@ -272,6 +272,11 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if the hints lacked {@link Capability#ATOMIC}, or the provider's are of no use
      */
     public synchronized Atomics atomics() { return families.atomics(); }
+
+    /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
+    public synchronized Collectives collectives() {
+        return families.collectives();
+    }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
     public EndpointOptions options() {

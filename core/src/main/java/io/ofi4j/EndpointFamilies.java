@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.internal.quirks.Fact;
 
 /** The families of operations of an endpoint: made on first use, because enabling may replace the tables of functions. */
 final class EndpointFamilies {
@@ -9,6 +10,7 @@ final class EndpointFamilies {
     private Messages messages;
     private Tagged tagged;
     private Atomics atomics;
+    private Collectives collectives;
 
     EndpointFamilies(Endpoint endpoint) { this.endpoint = endpoint; }
 
@@ -26,6 +28,7 @@ final class EndpointFamilies {
 
     Tagged tagged() {
         require(Capability.TAGGED);
+        if (collectives != null) { requireApart(); }
         if (tagged == null) { tagged = new Tagged(endpoint); }
         return tagged;
     }
@@ -34,6 +37,20 @@ final class EndpointFamilies {
         require(Capability.ATOMIC);
         if (atomics == null) { atomics = new Atomics(endpoint); }
         return atomics;
+    }
+
+    Collectives collectives() {
+        require(Capability.COLLECTIVE);
+        if (tagged != null) { requireApart(); }
+        if (collectives == null) { collectives = new Collectives(endpoint, endpoint.atProvider.joinEvents()); }
+        return collectives;
+    }
+
+    private void requireApart() {
+        if (endpoint.quirks.has(Fact.COLLECTIVES_USE_TAGS)) {
+            throw new UnsupportedOperationException("over " + endpoint.info().provider()
+                    + " a receive of any tag beside collective operations ends the process: use an endpoint for each");
+        }
     }
 
     /** Before the endpoint closes. */

@@ -54,7 +54,7 @@ public final class MemoryRegion implements AutoCloseable {
     final long length;
     long descriptor;
     final long accessBits;
-    final RegionBinding demands;
+    final Registration.Binding demands;
     /** Written by the domain's thread or under its monitor, as are the fields below. */
     int state = OPEN;
     /** Equal to {@link #accessBits} while open, then 0; read by posting threads inside a queue's guard. */
@@ -99,7 +99,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.accessBits = attributes.accessBits();
         this.rights = accessBits;
         this.whole = whole == null ? this : whole;
-        this.demands = new RegionBinding(this, handle);
+        this.demands = new Registration.Binding(this, handle);
         this.counter = attributes.counter().orElse(null);
         this.parts = several
                 ? segments.stream().map(one -> new MemoryRegion(domain, handle, attributes.part(one), null, kind, this))

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
@@ -11,6 +12,7 @@ import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
@@ -22,7 +24,9 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import io.ofi4j.internal.quirks.VectorView;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -45,7 +49,10 @@ final class NativeEndpoint implements EndpointView {
     private EndpointAddress address;
     /** Whether the provider has bound a vector to it. */
     private boolean hasVector;
-    private Handle writeCounter;
+    /** What is closed after it, the last first. */
+    private final Deque<Handle> owned = new ArrayDeque<>();
+    /** Where the ends of joins are reported, or null. */
+    private Handle joinEvents;
     private boolean enabled;
     /** Whether the quirks of its provider were told that it is enabled. */
     private boolean isKnown;
@@ -137,7 +144,7 @@ final class NativeEndpoint implements EndpointView {
             if (status < 0 && hasVector) { // before the next poll, which would use what the endpoint lacks
                 closed = true;
                 closeBound();
-                closeWriteCounter();
+                closeOwned();
             }
         }
         Status.check(status, "fi_enable", info.provider());
@@ -171,6 +178,10 @@ final class NativeEndpoint implements EndpointView {
                 && !bindings.counters.has(CounterEvent.WRITE)) {
             bindWriteCounter();
         }
+        if (bindings.role == Role.WHOLE && !bindings.isOfConnection()
+                && (info.capabilityBits() & Capability.COLLECTIVE.bit()) != 0) {
+            bindJoinEvents();
+        }
     }
 
     private void bindQueue(CompletionQueue queue) {
@@ -181,9 +192,31 @@ final class NativeEndpoint implements EndpointView {
     }
 
     private void bindWriteCounter() {
-        writeCounter = opened(DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value()), "fi_cntr_open");
-        bind(writeCounter, Access.WRITE.bit(), "fi_ep_bind(counter)");
+        Handle counter = opened(DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value()), "fi_cntr_open");
+        owned.push(counter);
+        bind(counter, Access.WRITE.bit(), "fi_ep_bind(counter)");
     }
+
+    private void bindJoinEvents() {
+        Handle events = opened(
+                FabricOps.fi_eq_open(domain.fabric().handle(), 0, FabricConstants.FI_WRITE, WaitObject.NONE.value()),
+                "fi_eq_open");
+        owned.push(events);
+        bind(events, 0, "fi_ep_bind(event queue)");
+        joinEvents = events;
+    }
+
+    /** @throws UnsupportedOperationException if its operations make progress with more than one queue, whose threads would race */
+    Handle joinEvents() {
+        if (joinEvents == null || bindings.transmitQueue() != bindings.receiveQueue() || !bindings.counters.isEmpty()) {
+            throw new UnsupportedOperationException("collective operations of " + endpoint
+                    + " need one completion queue for both directions, and no counters: bind those to another endpoint");
+        }
+        return joinEvents;
+    }
+
+    /** Something native that goes with this endpoint, after it. */
+    void own(Handle object) { owned.push(object); }
 
     private Handle opened(Opened out, String operation) {
         Status.check(out.status(), operation, info.provider());
@@ -257,7 +290,7 @@ final class NativeEndpoint implements EndpointView {
         int status = 0;
         if (isNow) {
             status = closeHandle();
-            if (status == 0) { closeWriteCounter(); }
+            if (status == 0) { closeOwned(); }
         } else {
             domain.closes.hold(this);
             if (enabled) { bindings.receiveQueue().endReceives(endpoint); }
@@ -272,7 +305,7 @@ final class NativeEndpoint implements EndpointView {
     public void closeNow() {
         domain.closes.due(this, () -> {
             FidOps.fi_close(handle); // no caller is left to report a failure to
-            closeWriteCounter();
+            closeOwned();
             endpoint.quirks.closed(this);
             bindings.queues().forEach(queue -> queue.forgetAbandoned(endpoint));
         });
@@ -291,7 +324,11 @@ final class NativeEndpoint implements EndpointView {
                         && !bindings.isOfConnection() ? closeWithoutVector() : FidOps.fi_close(handle));
     }
 
-    private void closeWriteCounter() { if (writeCounter != null) { FidOps.fi_close(writeCounter); } }
+    private void closeOwned() {
+        while (!owned.isEmpty()) {
+            FidOps.fi_close(owned.pop());
+        }
+    }
 
     /** Some providers make progress while closing an endpoint; other progress would reach parts that are freed already. */
     private int closeUndisturbed() {

@@ -68,6 +68,14 @@ final class TransferChecks {
         }
     }
 
+    /** As {@link #require}, of a buffer of a collective operation, with all of these rights; called inside the guard. */
+    void requireBuffer(MemoryRegion local, long rights, long offset, long length) {
+        requireInside(local, offset, length);
+        requireDomain(local);
+        if ((local.accessBits & rights) != rights) { throw lacking(local, rights & ~local.accessBits); }
+        if (local.rights == 0 || !local.isMemoryAlive()) { throw closed(local); }
+    }
+
     void requireInside(MemoryRegion local, long offset, long length) {
         if ((offset | length) < 0 || offset > local.length - length) {
             throw local.hasSeveralSegments() ? local.several() : outOfBounds("", offset, length, local.length);

@@ -64,6 +64,11 @@ public final class FabricHints extends Changeable<FabricHints> {
         return rma().capabilities(Capability.RMA, Capability.ATOMIC);
     }
 
+    /** {@return hints for libfabric's collective operations, and messages, between unconnected, reliable endpoints} */
+    public static FabricHints collectives() {
+        return any().endpointType(EndpointType.RDM).capabilities(Capability.MSG, Capability.COLLECTIVE);
+    }
+
     /**
      * {@return hints for one-sided transfers over connections} The listening side adds {@link #source}, the connecting side
      * {@link #destination}.

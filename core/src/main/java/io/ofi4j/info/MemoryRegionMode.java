@@ -31,7 +31,7 @@ public enum MemoryRegionMode {
     ENDPOINT(1 << 9, true),
     /** Device memory is registered with its kind; see {@link MemoryRegionAttributes#ofDevice}. */
     HMEM(1 << 10, true),
-    /** Buffers of collectives must be registered for them. Not handled: ofi4j has no collectives. */
+    /** Buffers of collectives must be registered for them. Not handled: no provider that was tried needs it. */
     COLLECTIVE(1 << 11, false);
 
     private final int bit;

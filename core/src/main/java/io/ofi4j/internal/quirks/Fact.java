@@ -29,6 +29,12 @@ public enum Fact {
     EMPTY_DELIVERIES_HANG,
     /** A read into several local segments fills the first one only, and completes. */
     READS_FILL_ONE_SEGMENT,
+    /** A collective operation whose members send each other more than 16 KiB at once hangs, or ends the process. */
+    LONG_COLLECTIVES_BREAK,
+    /** A broadcast of elements that the members cannot share evenly writes beyond them. */
+    UNEVEN_BROADCASTS_OVERRUN,
+    /** Collective operations are messages with tags, which other receives must not match. */
+    COLLECTIVES_USE_TAGS,
     /** Atomic operations fail, are wrong, or end the process. */
     ATOMICS_BREAK,
     /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */

@@ -18,6 +18,9 @@ public final class Tested {
     /** Those of libfabric 2.x. */
     public static final Set<Version> TWO = Set.of(V2_1, V2_6);
 
+    /** Those of Debian 12 and 13. */
+    public static final Set<Version> DEBIAN = Set.of(V1_17, V2_1);
+
     /** Those that the tests have run on over verbs. */
     public static final Set<Version> OVER_VERBS = Set.of(V1_17, V2_1);
 

@@ -31,6 +31,11 @@ public final class RxmQuirks {
             new Quirk("rxm-many-messages", RxmQuirks::isRxm, Tested.TWO,
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
+            new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.DEBIAN,
+                    "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
+                            + " matches them, and an uneven broadcast writes beyond its elements.",
+                    "CollectivesTest", Fact.LONG_COLLECTIVES_BREAK, Fact.UNEVEN_BROADCASTS_OVERRUN,
+                    Fact.COLLECTIVES_USE_TAGS),
             new HalfReceivedWrites(), new DepartedPeers());
 
     private RxmQuirks() {}

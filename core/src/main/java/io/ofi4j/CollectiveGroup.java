@@ -1,0 +1,285 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Collective;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+
+/**
+ * An endpoint's place in a group, and the group's operations; fi_collective(3). Returned by {@link Collectives#join}. Offsets are in
+ * bytes, counts in elements of the {@link Datatype}. Each operation gives one completion with its token on the transmit queue of each
+ * member; do not touch its buffers before. Members make progress for each other only while they poll.
+ *
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
+ * are not all inside the regions; IllegalArgumentException if a region lacks the right (what is sent {@link Access#SEND}, what is
+ * received {@link Access#RECEIVE}) or belongs to another domain, there is no element or too many, or no such root;
+ * IllegalStateException if the join has not completed, or the endpoint or a region is closed; UnsupportedOperationException if the
+ * provider does not have it, see {@link Collectives#valid}.
+ */
+public final class CollectiveGroup {
+    private static final long SEND = Access.SEND.bit();
+    private static final long RECEIVE = Access.RECEIVE.bit();
+    /** The longest message between members that arrives where long ones do not. */
+    private static final long LONGEST = 16384;
+
+    private final Collectives family;
+    private final long address;
+    private final int rank;
+    private final int size;
+    /** Used inside the guard. */
+    boolean joined;
+    private final int[] further = new int[ContextSlab.FURTHER];
+
+    CollectiveGroup(Collectives family, long address, int rank, int size) {
+        this.family = family;
+        this.address = address;
+        this.rank = rank;
+        this.size = size;
+    }
+
+    /** {@return this endpoint's place among the members, from 0} */
+    public int rank() { return rank; }
+
+    /** {@return the number of members} */
+    public int size() { return size; }
+
+    /** {@return whether every member has joined, as far as this one knows; looks for the event FI_JOIN_COMPLETE} Poll meanwhile. */
+    public boolean isJoined() {
+        if (!joined) { family.readJoin(); }
+        return joined;
+    }
+
+    /**
+     * Makes progress on the domain's queues until every member has joined.
+     *
+     * @throws FabricTimeoutException if they have not by then; they may still
+     */
+    public CollectiveGroup awaitJoined(Duration deadline) {
+        boolean done = Waiting.YIELD.tryUntil(() -> {
+            family.endpoint.domain.queues.progress();
+            return isJoined();
+        }, deadline);
+        if (!done) {
+            throw new FabricTimeoutException("fi_join_collective", deadline,
+                    "Do all " + size + " members join, with the same list, and poll?");
+        }
+        return this;
+    }
+
+    /** Begins to wait for all members if there is room; fi_barrier. Returns whether it was accepted. */
+    public boolean tryBarrier(long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            requireJoined();
+            long context = family.contexts.acquire(token, family.number, 0);
+            return context != ContextSlab.NONE && end(context, family.ops.fi_barrier(address, context), "fi_barrier");
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    /** As {@link #tryBarrier}, but waits for room. */
+    public void barrier(long token) {
+        retry("fi_barrier", () -> tryBarrier(token));
+    }
+
+    /**
+     * Begins to bring the root's elements to all members; fi_broadcast.
+     *
+     * @param local the elements, there and here; needs {@link Access#SEND} and {@link Access#RECEIVE}, as members pass them on
+     * @param count a multiple of {@link #size} where the provider would write beyond the elements
+     * @param root the rank of the member whose elements they are
+     * @return whether it was accepted
+     */
+    public boolean tryBroadcast(Datatype datatype, MemoryRegion local, long offset, long count, int root, long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            long length = require(Collective.BROADCAST, datatype, count, 1);
+            requireRoot(root);
+            requireShared(datatype, count);
+            family.checks.requireBuffer(local, SEND | RECEIVE, offset, length);
+            long context = family.contexts.acquire(token, family.number, local.number);
+            return context != ContextSlab.NONE && end(context, family.ops.fi_broadcast(local.address + offset, count,
+                    local.descriptor, address, root, datatype.value(), context), "fi_broadcast");
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    /** As {@link #tryBroadcast}, but waits for room. */
+    public void broadcast(Datatype datatype, MemoryRegion local, long offset, long count, int root, long token) {
+        retry("fi_broadcast", () -> tryBroadcast(datatype, local, offset, count, root, token));
+    }
+
+    /**
+     * Begins to reduce everybody's elements, one by one; fi_allreduce.
+     *
+     * @param operation from {@link AtomicOperation#MIN} to {@link AtomicOperation#BXOR}, as the provider has it
+     * @param count the number of elements that each member gives and gets
+     * @return whether it was accepted
+     */
+    public boolean tryAllReduce(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset,
+            long count, MemoryRegion result, long resultOffset, long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            if (family.valid(Collective.ALLREDUCE, operation, datatype) < size) {
+                throw refused(Collective.ALLREDUCE + " with " + operation, datatype);
+            }
+            long length = requireLength(Collective.ALLREDUCE, datatype, count, 1);
+            family.checks.requireBuffer(local, SEND, offset, length);
+            family.checks.requireBuffer(result, RECEIVE, resultOffset, length);
+            long context = acquire(token, local, result);
+            return context != ContextSlab.NONE && end(context,
+                    family.ops.fi_allreduce(local.address + offset, count, local.descriptor,
+                            result.address + resultOffset, result.descriptor, address, datatype.value(),
+                            operation.value(), context),
+                    "fi_allreduce");
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    /** As {@link #tryAllReduce}, but waits for room. */
+    public void allReduce(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            MemoryRegion result, long resultOffset, long token) {
+        retry("fi_allreduce",
+                () -> tryAllReduce(operation, datatype, local, offset, count, result, resultOffset, token));
+    }
+
+    /**
+     * Begins to bring everybody's elements to all, by rank; fi_allgather.
+     *
+     * @param count the number of elements that each member gives; the result has that many for each member
+     * @return whether it was accepted
+     */
+    public boolean tryAllGather(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
+            long resultOffset, long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            long length = require(Collective.ALLGATHER, datatype, count, 1);
+            family.checks.requireBuffer(local, SEND, offset, length);
+            family.checks.requireBuffer(result, RECEIVE, resultOffset, length * size);
+            long context = acquire(token, local, result);
+            return context != ContextSlab.NONE && end(context,
+                    family.ops.fi_allgather(local.address + offset, count, local.descriptor,
+                            result.address + resultOffset, result.descriptor, address, datatype.value(), context),
+                    "fi_allgather");
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    /** As {@link #tryAllGather}, but waits for room. */
+    public void allGather(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
+            long resultOffset, long token) {
+        retry("fi_allgather", () -> tryAllGather(datatype, local, offset, count, result, resultOffset, token));
+    }
+
+    /**
+     * Begins to bring each member its part of the root's elements, by rank; fi_scatter.
+     *
+     * @param local the root's elements, {@code count} for each member; of other members not looked at, and may be null
+     * @param count the number of elements that each member gets
+     * @return whether it was accepted
+     */
+    public boolean tryScatter(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
+            long resultOffset, int root, long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            long length = require(Collective.SCATTER, datatype, count, longestShare());
+            requireRoot(root);
+            MemoryRegion source = rank == root ? local : result;
+            long sourceOffset = rank == root ? offset : resultOffset;
+            if (rank == root) { family.checks.requireBuffer(local, SEND, offset, length * size); }
+            family.checks.requireBuffer(result, RECEIVE, resultOffset, length);
+            long context = acquire(token, source, result);
+            return context != ContextSlab.NONE && end(context,
+                    family.ops.fi_scatter(source.address + sourceOffset, count, source.descriptor,
+                            result.address + resultOffset, result.descriptor, address, root, datatype.value(), context),
+                    "fi_scatter");
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    /** As {@link #tryScatter}, but waits for room. */
+    public void scatter(Datatype datatype, MemoryRegion local, long offset, long count, MemoryRegion result,
+            long resultOffset, int root, long token) {
+        retry("fi_scatter", () -> tryScatter(datatype, local, offset, count, result, resultOffset, root, token));
+    }
+
+    /** Half the members, rounded up: as many members' parts go in one message at most. */
+    private int longestShare() {
+        return (size + 1) / 2;
+    }
+
+    private void requireJoined() {
+        if (family.endpoint.closed) { throw family.endpoint.closed(); }
+        if (!joined) { throw new IllegalStateException(this + " is not joined: call awaitJoined first"); }
+    }
+
+    /** The bytes of the elements, of which one message between members has so many times as many at most. */
+    private long require(Collective collective, Datatype datatype, long count, int share) {
+        if (family.valid(collective, datatype) < size) { throw refused(collective.toString(), datatype); }
+        return requireLength(collective, datatype, count, share);
+    }
+
+    private long requireLength(Collective collective, Datatype datatype, long count, int share) {
+        requireJoined();
+        long most = Math.min(family.checks.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
+        if (family.limited) {
+            most = Math.min(most,
+                    collective == Collective.BROADCAST
+                            ? LONGEST / datatype.size() / longestShare() * size
+                            : LONGEST / datatype.size() / share);
+        }
+        if (count < 1 || count > most) {
+            throw new IllegalArgumentException(
+                    collective + " of " + datatype + " among " + size + " takes 1 to " + most + " elements on provider "
+                            + family.checks.provider + ", not " + count + ": do it in parts, or use JobCollectives");
+        }
+        return count * datatype.size();
+    }
+
+    private void requireShared(Datatype datatype, long count) {
+        if (family.uneven && count % size != 0) {
+            throw new IllegalArgumentException("the provider " + family.checks.provider + " writes beyond " + count
+                    + " elements of " + datatype + " in a broadcast among " + size + ": use a multiple of " + size);
+        }
+    }
+
+    private void requireRoot(int root) {
+        if (root < 0 || root >= size) {
+            throw new IllegalArgumentException("no member has rank " + root + ": there are " + size);
+        }
+    }
+
+    private UnsupportedOperationException refused(String what, Datatype datatype) {
+        return new UnsupportedOperationException(
+                what + " of " + datatype + " among " + size + " is not offered by the provider "
+                        + family.checks.provider + ": ask valid(...), or use JobCollectives");
+    }
+
+    private long acquire(long token, MemoryRegion local, MemoryRegion result) {
+        long context = family.contexts.acquire(token, family.number, local.number);
+        if (context != ContextSlab.NONE && local != result) {
+            further[0] = result.number;
+            family.contexts.alsoConcerns(context, further, 1);
+        }
+        return context;
+    }
+
+    private boolean end(long context, long status, String call) {
+        return status == 0 || family.slots.refused(context, status, call, null);
+    }
+
+    private void retry(String call, BooleanSupplier attempt) {
+        if (!attempt.getAsBoolean()) { PostRetry.until(family.endpoint, call, null, attempt); }
+    }
+
+    @Override
+    public String toString() { return "group of " + size + ", rank " + rank; }
+}

@@ -1,0 +1,163 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Collective;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.CollectiveOps;
+import io.ofi4j.internal.ffi.EqOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import java.util.HashSet;
+import java.util.List;
+
+/**
+ * Libfabric's own operations of several endpoints; fi_collective(3). Returned by {@link Endpoint#collectives}; ask for them with
+ * {@link FabricHints#collectives}. An endpoint {@link #join joins} a group, and then takes part in the group's operations: every member
+ * posts each of them, in the same order.
+ *
+ * <p>Few providers have them; {@code io.ofi4j.job.JobCollectives} works over every provider with tags.
+ *
+ * <p><b>Errors.</b> As in {@link Rma}. Members that do not post, or have ended, leave the others' operations in flight: close the
+ * endpoint, which cancels them.
+ */
+public final class Collectives {
+    /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
+    static final int MOST_GROUPS = 64;
+
+    final Endpoint endpoint;
+    final CollectiveOps ops;
+    final TransferChecks checks;
+    final PostOutcome slots;
+    final ContextSlab contexts;
+    final ThreadGuard guard;
+    final Thread unlocked;
+    final long number;
+    /** Whether messages of more than 16 KiB between members never arrive, or end the process. */
+    final boolean limited;
+    /** Whether a broadcast whose elements the members cannot share evenly writes beyond them. */
+    final boolean uneven;
+    private final EqOps events;
+    /** The group whose join is under way, or null; used inside the guard. */
+    private CollectiveGroup joining;
+    private int groups;
+
+    Collectives(Endpoint endpoint, Handle events) {
+        this.endpoint = endpoint;
+        this.ops = new CollectiveOps(endpoint.handle);
+        this.events = new EqOps(events);
+        this.checks = new TransferChecks(endpoint);
+        this.slots = new PostOutcome(endpoint);
+        this.contexts = endpoint.bindings.transmitQueue().contexts;
+        this.guard = endpoint.bindings.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
+        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
+        this.limited = endpoint.quirks.has(Fact.LONG_COLLECTIVES_BREAK);
+        this.uneven = endpoint.quirks.has(Fact.UNEVEN_BROADCASTS_OVERRUN);
+    }
+
+    /**
+     * {@return the largest number of members of an operation that reduces nothing, or 0 if the provider does not have it;
+     * fi_query_collective}
+     */
+    public long valid(Collective collective, Datatype datatype) {
+        return valid(collective, AtomicOperation.MIN, datatype);
+    }
+
+    /** As the other, of an operation that reduces. */
+    public long valid(Collective collective, AtomicOperation operation, Datatype datatype) {
+        return endpoint.whileOpen(true, handle -> CollectiveOps.fi_query_collective(endpoint.domain.handle(),
+                collective.value(), operation.value(), datatype.value()));
+    }
+
+    /**
+     * Begins to join a group; fi_av_set, fi_av_set_insert and fi_join_collective. All members join with the same members in the same
+     * order, and several groups in the same order, one after the other. Use {@link CollectiveGroup#awaitJoined} next. A group ends with
+     * its endpoint.
+     *
+     * @param members the group, by rank; one of them is this endpoint itself, under its own {@link Endpoint#address}
+     * @throws IllegalArgumentException if a member is of another vector, there twice, or this endpoint is not among them
+     * @throws IllegalStateException also if a member was removed, another join is under way, or there are 64 groups
+     */
+    public CollectiveGroup join(List<Peer> members) {
+        List<Peer> ranks = List.copyOf(members);
+        int rank = rankOf(ranks);
+        return endpoint.whileOpen(true, handle -> joinHere(handle, ranks, rank));
+    }
+
+    private int rankOf(List<Peer> ranks) {
+        HashSet<Long> numbers = new HashSet<>();
+        int rank = -1;
+        for (int i = 0; i < ranks.size(); i++) {
+            Peer peer = ranks.get(i);
+            checks.requireVector(peer);
+            if (peer.isContext || !numbers.add(peer.fabricAddress)) {
+                throw new IllegalArgumentException(peer + " is in the group already, or is a receive context");
+            }
+            if (peer.entry.address.equals(endpoint.address())) { rank = i; }
+        }
+        if (rank < 0) {
+            throw new IllegalArgumentException(endpoint + " is not among the members: insert its own address into its "
+                    + "vector, and put that peer at its rank");
+        }
+        return rank;
+    }
+
+    private CollectiveGroup joinHere(Handle handle, List<Peer> ranks, int rank) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            ranks.forEach(checks::requireReachable);
+            if (joining != null) { throw new IllegalStateException("await that " + joining + " is joined first"); }
+            if (groups == MOST_GROUPS) {
+                throw new IllegalStateException(endpoint + " has joined " + groups + " groups: open another endpoint");
+            }
+            Handle set = opened(CollectiveOps.fi_av_set(endpoint.bindings.vector().handle(), ranks.size()),
+                    "fi_av_set");
+            endpoint.atProvider.own(set);
+            for (Peer peer : ranks) {
+                check(CollectiveOps.fi_av_set_insert(set, peer.fabricAddress), "fi_av_set_insert");
+            }
+            Handle group = opened(CollectiveOps.fi_join_collective(handle, set), "fi_join_collective");
+            endpoint.atProvider.own(group);
+            groups++;
+            joining = new CollectiveGroup(this, CollectiveOps.fi_mc_addr(group), rank, ranks.size());
+            return joining;
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    private Handle opened(Opened out, String call) {
+        Status.checkOffered(out.status(), call, checks.provider);
+        return out.handle();
+    }
+
+    private void check(int status, String call) { Status.check(status, call, checks.provider); }
+
+    /** Reads the event of the join that is under way, if it has come: the event does not name its group. */
+    void readJoin() {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            if (endpoint.closed) { throw endpoint.closed(); }
+            if (joining == null) { return; }
+            EqOps.Read read = events.fi_eq_read();
+            if (read.status() == -Errno.EAVAIL) {
+                EqOps.ErrorEntry error = events.fi_eq_readerr();
+                throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective",
+                        checks.provider);
+            }
+            if (read.status() > 0 && read.code() == FabricConstants.FI_JOIN_COMPLETE) {
+                joining.joined = true;
+                joining = null;
+            }
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+}
