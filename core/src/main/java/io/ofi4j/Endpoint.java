@@ -265,12 +265,7 @@ public final class Endpoint implements AutoCloseable {
         return families.tagged();
     }
 
-    /**
-     * {@return the atomic operations of this endpoint; fi_atomic(3)}
-     *
-     * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
-     * @throws UnsupportedOperationException if the hints lacked {@link Capability#ATOMIC}, or the provider's are of no use
-     */
+    /** As {@link #rma}, for atomic operations, which need {@link Capability#ATOMIC}; fi_atomic(3). */
     public synchronized Atomics atomics() { return families.atomics(); }
 
     /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
