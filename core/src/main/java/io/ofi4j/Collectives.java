@@ -24,7 +24,8 @@ import java.util.List;
  *
  * <p>Few providers have them; {@code io.ofi4j.job.JobCollectives} works over every provider with tags.
  *
- * <p><b>Errors.</b> As in {@link Rma}. Members that do not post, or have ended, leave the others' operations in flight: close the
+ * <p><b>Errors.</b> As in {@link Rma}; WrongThreadException, too, where the domain's threading model gives the endpoint to another
+ * thread. Members that do not post, or have ended, leave the others' operations in flight: close the
  * endpoint, which cancels them.
  */
 public final class Collectives {

@@ -255,8 +255,7 @@ public final class Endpoint implements AutoCloseable {
      * {@return the messages of this endpoint; fi_msg(3)} An endpoint of type MSG that is not connected takes receives already.
      *
      * @throws IllegalStateException also if the endpoint is not enabled
-     * @throws UnsupportedOperationException if the domain or the endpoint was opened without {@link Capability#MSG}, or the provider
-     *         has no messages
+     * @throws UnsupportedOperationException if it was opened without {@link Capability#MSG}, or the provider has no messages
      */
     public synchronized Messages messages() { return families.messages(); }
 
@@ -266,7 +265,9 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /** As {@link #rma}, for atomic operations, which need {@link Capability#ATOMIC}; fi_atomic(3). */
-    public synchronized Atomics atomics() { return families.atomics(); }
+    public synchronized Atomics atomics() {
+        return families.atomics();
+    }
 
     /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
     public synchronized Collectives collectives() {
@@ -284,9 +285,8 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. The caller closes it before this endpoint. Its
-     * operations use the same queues, and stay in flight until they complete or this endpoint is closed, even if the alias is
-     * closed first. Of the software providers only {@code sockets} offers it.
+     * Makes an alias: the same endpoint with other default flags; fi_ep_alias. The caller closes it before this endpoint. Its operations
+     * use the same queues, and outlast it. Of the software providers only {@code sockets} offers it.
      *
      * @param levels the default flags, as in {@link EndpointControl#defaultFlags(Set)}
      * @throws IllegalArgumentException if there are other flags

@@ -31,6 +31,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EventQueueAttributes;
@@ -126,6 +127,7 @@ final class NullWalk {
                 TestProviders.hints("shm").capabilities(Capability.RMA, Capability.MSG, Capability.TAGGED));
                 Pair connected = new Pair("MSG tcp");
                 Pair atomic = new Pair(TestProviders.atomicHints("shm"));
+                Pair collective = new Pair(FabricHints.collectives().provider("tcp;ofi_rxm").source("127.0.0.1", null));
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
                 SaveService service = pair.domain.openSaveService();
@@ -149,6 +151,8 @@ final class NullWalk {
                     region.slice(0, 8), service, service.ticket(), pair.fabric.info(), TestProviders.hints("shm"),
                     Libfabric.load(), Libfabric.load().version());
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
+            walk.add(collective.endpoint.collectives(), collective.endpoint.collectives()
+                    .join(List.of(collective.vector.insert(collective.endpoint.address()))).awaitJoined(Pair.DEADLINE));
             walk.add(connected.events, connected.passive, connected.endpoint.connection(), walk.request(connected));
             walk.addValues();
             Reduction sum = Reduction.of(AtomicOperation.SUM, Datatype.INT64);
