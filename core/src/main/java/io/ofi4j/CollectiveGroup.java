@@ -125,10 +125,7 @@ public final class CollectiveGroup {
             long count, MemoryRegion result, long resultOffset, long token) {
         boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
         try {
-            if (family.valid(Collective.ALLREDUCE, operation, datatype) < size) {
-                throw refused(Collective.ALLREDUCE + " with " + operation, datatype);
-            }
-            long length = requireLength(Collective.ALLREDUCE, datatype, count, 1);
+            long length = require(Collective.ALLREDUCE, operation, datatype, count, 1);
             family.checks.requireBuffer(local, SEND, offset, length);
             family.checks.requireBuffer(result, RECEIVE, resultOffset, length);
             long context = acquire(token, local, result);
@@ -223,12 +220,15 @@ public final class CollectiveGroup {
 
     /** The bytes of the elements, of which one message between members has so many times as many at most. */
     private long require(Collective collective, Datatype datatype, long count, int share) {
-        if (family.valid(collective, datatype) < size) { throw refused(collective.toString(), datatype); }
-        return requireLength(collective, datatype, count, share);
+        return require(collective, AtomicOperation.MIN, datatype, count, share);
     }
 
-    private long requireLength(Collective collective, Datatype datatype, long count, int share) {
+    private long require(Collective collective, AtomicOperation operation, Datatype datatype, long count, int share) {
         requireJoined();
+        if (family.most(collective, operation, datatype) < size) {
+            throw refused(collective == Collective.ALLREDUCE ? collective + " with " + operation : collective.toString(),
+                    datatype);
+        }
         long most = Math.min(family.checks.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
         if (family.limited) {
             most = Math.min(most,

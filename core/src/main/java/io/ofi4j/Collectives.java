@@ -16,11 +16,12 @@ import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Libfabric's own operations of several endpoints; fi_collective(3). Returned by {@link Endpoint#collectives}; ask for them with
  * {@link FabricHints#collectives}. An endpoint {@link #join joins} a group, and then takes part in the group's operations: every member
- * posts each of them, in the same order.
+ * posts each of them, in the same order, with the same count, datatype, operation and root, which nobody compares.
  *
  * <p>Few providers have them; {@code io.ofi4j.job.JobCollectives} works over every provider with tags.
  *
@@ -31,6 +32,8 @@ import java.util.List;
 public final class Collectives {
     /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
     static final int MOST_GROUPS = 64;
+    private static final int OPERATIONS = AtomicOperation.values().length;
+    private static final int DATATYPES = Datatype.values().length;
 
     final Endpoint endpoint;
     final CollectiveOps ops;
@@ -45,6 +48,8 @@ public final class Collectives {
     /** Whether a broadcast whose elements the members cannot share evenly writes beyond them. */
     final boolean uneven;
     private final EqOps events;
+    /** One more than what the provider answered, by collective, operation and datatype; 0: it was not asked. */
+    private final long[] answers = new long[Collective.values().length * OPERATIONS * DATATYPES];
     /** The group whose join is under way, or null; used inside the guard. */
     private CollectiveGroup joining;
     private int groups;
@@ -73,8 +78,18 @@ public final class Collectives {
 
     /** As the other, of an operation that reduces. */
     public long valid(Collective collective, AtomicOperation operation, Datatype datatype) {
-        return endpoint.whileOpen(true, handle -> CollectiveOps.fi_query_collective(endpoint.domain.handle(),
-                collective.value(), operation.value(), datatype.value()));
+        Objects.requireNonNull(datatype, "datatype");
+        return endpoint.whileOpen(true, handle -> most(collective, operation, datatype));
+    }
+
+    /** As {@link #valid}, of an endpoint that is open; asked of the provider once. */
+    long most(Collective collective, AtomicOperation operation, Datatype datatype) {
+        int at = (collective.ordinal() * OPERATIONS + operation.ordinal()) * DATATYPES + datatype.ordinal();
+        if (answers[at] == 0) {
+            answers[at] = 1 + CollectiveOps.fi_query_collective(endpoint.domain.handle(), collective.value(),
+                    operation.value(), datatype.value());
+        }
+        return answers[at] - 1;
     }
 
     /**
