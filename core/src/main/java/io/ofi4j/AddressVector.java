@@ -49,6 +49,8 @@ public final class AddressVector implements AutoCloseable {
     private volatile boolean closed;
     /** Whether the native vector is closed. */
     private boolean gone;
+    /** Whether an endpoint has joined a group of peers. */
+    private boolean hasGroups;
 
     /**
      * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers differ
@@ -93,6 +95,11 @@ public final class AddressVector implements AutoCloseable {
     }
 
     VectorView view() { return view; }
+
+    /** Providers send to members of groups without asking whether the vector still has them: from now on it has all, natively. */
+    synchronized void holdMembers() {
+        hasGroups = true;
+    }
 
     /** {@return the attributes it was opened with} */
     public AddressVectorAttributes attributes() { return attributes; }
@@ -305,7 +312,7 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalArgumentException(peer + " is a receive context: remove the peer that it is one of");
         }
         peer.refuse();
-        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
+        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0 && !hasGroups) {
             domain.queues.awaitPosts();
             removeNatively(peer.entry);
         }
@@ -317,7 +324,7 @@ public final class AddressVector implements AutoCloseable {
      * removed.
      */
     private synchronized void forget(EndpointAddress address) {
-        if (gone) { return; }
+        if (gone || hasGroups) { return; }
         Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);

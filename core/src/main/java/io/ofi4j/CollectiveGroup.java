@@ -226,7 +226,8 @@ public final class CollectiveGroup {
     private long require(Collective collective, AtomicOperation operation, Datatype datatype, long count, int share) {
         requireJoined();
         if (family.most(collective, operation, datatype) < size) {
-            throw refused(collective == Collective.ALLREDUCE ? collective + " with " + operation : collective.toString(),
+            throw refused(
+                    collective == Collective.ALLREDUCE ? collective + " with " + operation : collective.toString(),
                     datatype);
         }
         long most = Math.min(family.checks.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();

@@ -95,7 +95,7 @@ public final class Collectives {
     /**
      * Begins to join a group; fi_av_set, fi_av_set_insert and fi_join_collective. All members join with the same members in the same
      * order, and several groups in the same order, one after the other. Use {@link CollectiveGroup#awaitJoined} next. A group ends with
-     * its endpoint.
+     * its endpoint. From the first join on, the provider keeps the addresses of peers that are removed from the vector.
      *
      * @param members the group, by rank; one of them is this endpoint itself, under its own {@link Endpoint#address}
      * @throws IllegalArgumentException if a member is of another vector, there twice, or this endpoint is not among them
@@ -136,6 +136,7 @@ public final class Collectives {
             Handle set = opened(CollectiveOps.fi_av_set(endpoint.bindings.vector().handle(), ranks.size()),
                     "fi_av_set");
             endpoint.atProvider.own(set);
+            endpoint.bindings.vector().holdMembers();
             for (Peer peer : ranks) {
                 check(CollectiveOps.fi_av_set_insert(set, peer.fabricAddress), "fi_av_set_insert");
             }

@@ -9,6 +9,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
@@ -309,6 +310,41 @@ class CollectivesTest {
             assertThatThrownBy(() -> pair.endpoint.collectives()).isInstanceOf(UnsupportedOperationException.class);
             pair.farEndpoint.collectives();
             assertThatThrownBy(() -> pair.farEndpoint.tagged()).isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+
+    /** In a JVM of its own, which the provider's send to a member that its vector does not have would end. */
+    @Test
+    void aMemberMayBeRemovedFromTheVector() {
+        Forked.Result result = Forked.run(RemovesAMember.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("refuses Peer");
+    }
+
+    static final class RemovesAMember {
+        private static final int POLLS = 1000;
+
+        private RemovesAMember() {}
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(
+                    TestProviders.hints(PROVIDER).capabilities(Capability.MSG, Capability.COLLECTIVE))) {
+                List<Peer> members = List.of(pair.vector.insert(pair.endpoint.address()), pair.far);
+                List<CollectiveGroup> groups = Stream.of(pair.endpoint, pair.farEndpoint)
+                        .map(endpoint -> endpoint.collectives().join(members)).toList();
+                groups.forEach(group -> group.awaitJoined(Pair.DEADLINE));
+                pair.vector.remove(pair.far);
+                if (!groups.getFirst().tryBarrier(1)) { throw new AssertionError("there is no room"); }
+                for (int poll = 0; poll < POLLS; poll++) {
+                    pair.domain.queues.progress();
+                }
+                try {
+                    pair.endpoint.collectives().join(members);
+                } catch (IllegalStateException e) {
+                    System.out.println("refuses " + pair.far);
+                }
+            }
         }
     }
 }

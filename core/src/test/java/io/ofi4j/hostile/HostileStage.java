@@ -1,10 +1,12 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.Access;
+import io.ofi4j.CollectiveGroup;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.MemoryRegionAttributes;
+import io.ofi4j.Peer;
 import io.ofi4j.RawKey;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.AddressVectorAttributes;
@@ -39,6 +41,7 @@ final class HostileStage {
 
     /** A message that is longer than its receive ends the process, or never lets a poll return: README. */
     private static final String LONG_MESSAGES_KILL = "shm";
+    private static final String COLLECTIVES = "tcp;ofi_rxm";
     /** Short: nobody waits for long. */
     private static final Duration SHORT = Duration.ofMillis(5);
     private static final int WINDOW = 4;
@@ -70,6 +73,7 @@ final class HostileStage {
     private Capability family() {
         List<Capability> families = new ArrayList<>(List.of(Capability.RMA));
         if (TestProviders.atomics().anyMatch(run.provider::equals)) { families.add(Capability.ATOMIC); }
+        if (run.provider.equals(COLLECTIVES)) { families.add(Capability.COLLECTIVE); }
         if (!run.provider.equals(LONG_MESSAGES_KILL)) {
             families.add(Capability.MSG);
             if (TestProviders.rma().anyMatch(run.provider::equals)) { families.add(Capability.TAGGED); }
@@ -78,16 +82,26 @@ final class HostileStage {
     }
 
     private void addFamily() {
+        if (family == Capability.COLLECTIVE) { addGroups(); }
         for (Endpoint endpoint : List.of(pair.endpoint, pair.farEndpoint)) {
             endpoint.postTimeout(SHORT);
             switch (family) {
                 case ATOMIC -> add(endpoint.atomics(), endpoint.atomics().message(Datatype.INT64));
                 case MSG -> add(endpoint.messages(), endpoint.messages().message());
                 case TAGGED -> add(endpoint.tagged(), endpoint.tagged().message());
+                case COLLECTIVE -> add(endpoint.collectives());
                 default -> add(endpoint.rma(), endpoint.rma().message());
             }
         }
         run.tried("rounds of " + family);
+    }
+
+    /** A group of both ends, as each knows it. */
+    private void addGroups() {
+        List<Peer> members = List.of(pair.vector.insert(pair.endpoint.address()), pair.far);
+        List<CollectiveGroup> groups = Stream.of(pair.endpoint, pair.farEndpoint)
+                .map(endpoint -> endpoint.collectives().join(members)).toList();
+        groups.forEach(group -> add(group.awaitJoined(Pair.DEADLINE)));
     }
 
     private void addPair() {

@@ -33,7 +33,8 @@ public record Run(int exitCode, String out, String err) {
 
     /** Asserts that it failed with one line that has these words. */
     public void failed(int expectedExitCode, String... words) {
-        assertThat(err).contains(words).startsWith("ofi4j: ").doesNotContain("\tat ");
+        assertThat(err).as("exit %d, and on stdout: %s", exitCode, out).contains(words).startsWith("ofi4j: ")
+                .doesNotContain("\tat ");
         assertThat(err.strip().lines()).hasSize(1);
         assertThat(exitCode).isEqualTo(expectedExitCode);
     }
