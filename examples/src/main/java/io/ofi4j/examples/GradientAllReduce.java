@@ -84,7 +84,7 @@ public final class GradientAllReduce {
             System.err.println("usage: GradientAllReduce PROVIDER LARGEST ROUNDS [PICTURE.html]");
             System.exit(2);
         }
-        long largest = Math.max(SMALLEST, Long.parseLong(arguments[1]));
+        long largest = Math.max(SMALLEST, Long.parseLong(arguments[1]) & -Float.BYTES); // whole elements
         int rounds = Integer.parseInt(arguments[2]);
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().provider(arguments[0]).capabilities(Capability.RMA, Capability.TAGGED);

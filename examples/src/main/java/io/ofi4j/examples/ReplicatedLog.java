@@ -42,6 +42,8 @@ public final class ReplicatedLog {
     private static final Duration SOON = Duration.ofSeconds(60);
     /** A replica that has not answered for so long is lost. It gets no further writes, also if it lives. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
+    /** Longer than the leader waits for a replacement, which reads from this one. */
+    private static final Duration WHILE_REPLACED = SOON.plus(SILENCE.multipliedBy(3));
     /** An entry: its number, what a client appended, and a checksum of both. */
     private static final int ENTRY = 64;
     private static final int CHECKSUM = 56;
@@ -98,6 +100,11 @@ public final class ReplicatedLog {
             System.exit(2);
         }
         boolean leads = arguments.length == 1;
+        int number = leads ? 0 : Integer.parseInt(arguments[4]);
+        if (number < 0 || number >= MOST_REPLICAS) {
+            System.err.println("the number of a replica is 1 to " + (MOST_REPLICAS - 1) + ", not " + number);
+            System.exit(2);
+        }
         String secret = leads ? Rendezvous.newSecret() : arguments[3];
         Libfabric libfabric = Libfabric.load();
         try (Fabric fabric = libfabric.openFabric(libfabric.info(FabricHints.rma().provider(arguments[0])).getFirst());
@@ -116,7 +123,7 @@ public final class ReplicatedLog {
                 System.out.println("leader at port " + rendezvous.address().getPort() + " with secret " + secret);
                 one.lead();
             } else {
-                one.follow(Integer.parseInt(arguments[4]));
+                one.follow(number);
             }
         }
     }
@@ -191,6 +198,9 @@ public final class ReplicatedLog {
     /** Waits for a replica that has read from the survivor what is acknowledged. */
     private Replica replacement(Replica gone, Replica survivor, long acknowledged) {
         int number = ++newest;
+        if (number == MOST_REPLICAS) {
+            throw new IllegalStateException("all " + (number - 1) + " replicas are used up");
+        }
         System.out.printf("replica %d is lost, with %d entries acknowledged; waiting for replica %d%n", gone.number,
                 acknowledged, number);
         rendezvous.publish("task " + number,
@@ -246,7 +256,7 @@ public final class ReplicatedLog {
         Waiting.BACKOFF.until(() -> {
             queue.poll(completions, 1);
             return told != NOTHING;
-        }, SOON);
+        }, WHILE_REPLACED);
         return told;
     }
     // @end
