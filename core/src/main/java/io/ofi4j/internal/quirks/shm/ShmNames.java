@@ -1,19 +1,23 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /**
  * Has the provider find a peer by its file, not by its name in the list of this process's endpoints: a slash in front of the name, which
- * shm_open(3) skips, is in no such list. Names that the provider has made for this process are used once, and need no slash; of those
- * an endpoint that is closed is refused.
+ * shm_open(3) skips, is in no such list. Names that the provider has made need no slash: those for this process are used once, and an
+ * endpoint that is closed is refused, and those for others are not in the list. They must have none, for the peer's first operation
+ * says its name without: shm of 1.x would map it anew then, and end this process if it has ended meanwhile.
  */
 final class ShmNames extends Quirk {
-    private static final Pattern MADE_HERE = Pattern
-            .compile("fi_shm://" + ProcessHandle.current().pid() + ":\\d+:\\d+\0?");
+    private static final Pattern MADE = Pattern.compile("fi_shm://\\d+:\\d+:\\d+\0?");
+    private static final String HERE = "fi_shm://" + ProcessHandle.current().pid() + ":";
     /** Has the provider map a peer of this process like one of another process. Comes before the names that need no slash. */
     static final Quirk OWN_PEERS = new Quirk("shm-own-peers", provider -> provider.is("shm"), Tested.NEWEST,
             "A peer found in the list of this process's endpoints is not made known to the endpoints that are enabled: what it"
@@ -22,6 +26,9 @@ final class ShmNames extends Quirk {
         @Override
         protected byte[] spelling(EndpointAddress address) { return slashed(address); }
     };
+
+    /** Addresses that this process has chosen, and that look as if the provider had made them for another. */
+    private final Set<EndpointAddress> lookAlikes = ConcurrentHashMap.newKeySet();
 
     ShmNames() {
         super("shm-names", provider -> provider.is("shm"), Tested.ALL,
@@ -35,14 +42,24 @@ final class ShmNames extends Quirk {
 
     @Override
     protected byte[] spelling(EndpointAddress address) {
-        return isMadeHere(address) ? address.toBytes() : slashed(address);
+        boolean isMade = MADE.matcher(text(address)).matches() && !lookAlikes.contains(address);
+        return isMade ? address.toBytes() : slashed(address);
+    }
+
+    @Override
+    protected void enabled(EndpointView endpoint) {
+        if (MADE.matcher(text(endpoint.address())).matches() && !isMadeHere(endpoint.address())) {
+            lookAlikes.add(endpoint.address());
+        }
     }
 
     private static byte[] slashed(EndpointAddress address) {
         return text(address).replaceFirst("://", ":///").getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    private static boolean isMadeHere(EndpointAddress address) { return MADE_HERE.matcher(text(address)).matches(); }
+    private static boolean isMadeHere(EndpointAddress address) {
+        return text(address).startsWith(HERE) && MADE.matcher(text(address)).matches();
+    }
 
     private static String text(EndpointAddress address) {
         return new String(address.toBytes(), StandardCharsets.ISO_8859_1);

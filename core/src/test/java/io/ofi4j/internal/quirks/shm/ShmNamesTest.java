@@ -13,6 +13,7 @@ import io.ofi4j.Fabric;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.faults.FaultPeer;
 import io.ofi4j.info.EndpointAddress;
@@ -20,7 +21,11 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 
@@ -164,6 +169,56 @@ class ShmNamesTest {
                 pair.farQueue.poll(counting, 1);
                 return completed[0] == 2;
             }, Pair.DEADLINE);
+        }
+    }
+
+    /** A target that knows the peer needs its memory no more than is mapped, though the peer has ended before the target looks. */
+    @Test
+    void aPeerThatEndsAfterItsFirstOperationEndsNobodyElse() {
+        Forked.Result result = Forked.run(LooksAfterThePeerHasEnded.class);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("still here");
+    }
+
+    static final class LooksAfterThePeerHasEnded {
+        private static final int POLLS = 1000;
+
+        private LooksAfterThePeerHasEnded() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Path go = Files.createTempFile("ofi4j", ".go");
+            Files.delete(go);
+            try (Pair pair = new Pair("shm"); MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
+                HexFormat hex = HexFormat.of();
+                Forked.Running peer = Forked.start(PostsAndEnds.class, hex.formatHex(pair.endpoint.address().encode()),
+                        hex.formatHex(target.remote().encode()), go.toString());
+                pair.vector.insert(EndpointAddress.decode(hex.parseHex(peer.awaitLine("address "))));
+                Files.createFile(go);
+                if (peer.await().exit() != 0) { throw new AssertionError(peer.output()); }
+                for (int poll = 0; poll < POLLS; poll++) {
+                    pair.pollNear();
+                }
+                System.out.println("still here");
+            } finally {
+                Files.deleteIfExists(go);
+            }
+        }
+    }
+
+    /** Ends while its endpoint is open, which removes the endpoint's file. */
+    static final class PostsAndEnds {
+        private PostsAndEnds() {}
+
+        public static void main(String[] arguments) {
+            HexFormat hex = HexFormat.of();
+            Pair pair = new Pair("shm");
+            MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
+            Peer peer = pair.vector.insert(EndpointAddress.decode(hex.parseHex(arguments[0])));
+            System.out.println("address " + hex.formatHex(pair.endpoint.address().encode()));
+            Waiting.YIELD.until(() -> Files.exists(Path.of(arguments[2])), Pair.DEADLINE);
+            pair.rma().tryWrite(source, 0, LENGTH, peer, RemoteRegion.decode(hex.parseHex(arguments[1])), 0, 1);
+            System.exit(0);
         }
     }
 }
