@@ -96,7 +96,7 @@ public final class AddressVector implements AutoCloseable {
 
     VectorView view() { return view; }
 
-    /** Providers send to members of groups without asking whether the vector still has them: from now on it has all, natively. */
+    /** A provider sends to the members of a group without looking whether the vector still has them: no peer is removed natively any more. */
     synchronized void holdMembers() {
         hasGroups = true;
     }
@@ -324,7 +324,7 @@ public final class AddressVector implements AutoCloseable {
      * removed.
      */
     private synchronized void forget(EndpointAddress address) {
-        if (gone || hasGroups) { return; }
+        if (gone) { return; }
         Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);

@@ -208,7 +208,7 @@ public final class CollectiveGroup {
         retry("fi_scatter", () -> tryScatter(datatype, local, offset, count, result, resultOffset, root, token));
     }
 
-    /** Half the members, rounded up: as many members' parts go in one message at most. */
+    /** A message of a scatter or a broadcast carries the parts of half the members, rounded up, at most. */
     private int longestShare() {
         return (size + 1) / 2;
     }
@@ -218,7 +218,7 @@ public final class CollectiveGroup {
         if (!joined) { throw new IllegalStateException(this + " is not joined: call awaitJoined first"); }
     }
 
-    /** The bytes of the elements, of which one message between members has so many times as many at most. */
+    /** Returns the length of the elements in bytes. A message between two members carries {@code share} times as many at most. */
     private long require(Collective collective, Datatype datatype, long count, int share) {
         return require(collective, AtomicOperation.MIN, datatype, count, share);
     }

@@ -26,8 +26,7 @@ import java.util.Objects;
  * <p>Few providers have them; {@code io.ofi4j.job.JobCollectives} works over every provider with tags.
  *
  * <p><b>Errors.</b> As in {@link Rma}; WrongThreadException, too, where the domain's threading model gives the endpoint to another
- * thread. Members that do not post, or have ended, leave the others' operations in flight: close the
- * endpoint, which cancels them.
+ * thread. Members that do not post, or have ended, leave the others' operations in flight: close the endpoint, which cancels them.
  */
 public final class Collectives {
     /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
@@ -76,7 +75,7 @@ public final class Collectives {
         return valid(collective, AtomicOperation.MIN, datatype);
     }
 
-    /** As the other, of an operation that reduces. */
+    /** As {@link #valid(Collective, Datatype)}, for an operation that reduces. */
     public long valid(Collective collective, AtomicOperation operation, Datatype datatype) {
         Objects.requireNonNull(datatype, "datatype");
         return endpoint.whileOpen(true, handle -> most(collective, operation, datatype));
@@ -165,6 +164,7 @@ public final class Collectives {
             if (joining == null) { return; }
             EqOps.Read read = events.fi_eq_read();
             if (read.status() == -Errno.EAVAIL) {
+                joining = null; // it has failed, and must not stand in the way of the next
                 EqOps.ErrorEntry error = events.fi_eq_readerr();
                 throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective",
                         checks.provider);

@@ -5,7 +5,6 @@ import io.ofi4j.MemoryRegion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -71,7 +70,7 @@ final class ForkedArchive {
         return options;
     }
 
-    /** Whether it is there, after all. One JVM at a time looks. */
+    /** Makes the archive unless it is up to date, one JVM at a time. Returns whether there is one. */
     private boolean made() throws IOException {
         Files.createDirectories(folder);
         try (FileChannel lock = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
@@ -86,7 +85,7 @@ final class ForkedArchive {
         if (!Files.exists(last)) { return false; }
         long newest = 0;
         for (Path place : places) {
-            try (Stream<Path> files = Files.walk(place, FileVisitOption.FOLLOW_LINKS)) {
+            try (Stream<Path> files = Files.walk(place)) {
                 newest = Math.max(newest, files.mapToLong(file -> file.toFile().lastModified()).max().orElse(0));
             }
         }

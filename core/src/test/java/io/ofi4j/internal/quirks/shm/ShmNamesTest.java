@@ -172,7 +172,7 @@ class ShmNamesTest {
         }
     }
 
-    /** A target that knows the peer needs its memory no more than is mapped, though the peer has ended before the target looks. */
+    /** The target has inserted the peer, so the peer's memory is mapped: it must not be mapped again, for the peer has ended by then. */
     @Test
     void aPeerThatEndsAfterItsFirstOperationEndsNobodyElse() {
         Forked.Result result = Forked.run(LooksAfterThePeerHasEnded.class);
