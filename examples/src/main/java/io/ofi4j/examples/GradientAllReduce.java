@@ -80,8 +80,10 @@ public final class GradientAllReduce {
      *        a picture of the bandwidths, the file for it
      */
     public static void main(String[] arguments) {
-        if (arguments.length < 3 || arguments.length > 4) {
-            System.err.println("usage: GradientAllReduce PROVIDER LARGEST ROUNDS [PICTURE.html]");
+        if (arguments.length < 3 || arguments.length > 4 || !arguments[1].matches("[1-9]\\d{0,11}")
+                || !arguments[2].matches("[1-9]\\d{0,8}")) {
+            System.err.println(
+                    "usage: GradientAllReduce PROVIDER LARGEST ROUNDS [PICTURE.html], LARGEST in bytes, both above 0");
             System.exit(2);
         }
         long largest = Math.max(SMALLEST, Long.parseLong(arguments[1]) & -Float.BYTES); // whole elements

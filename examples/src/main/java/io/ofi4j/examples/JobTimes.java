@@ -44,8 +44,8 @@ public final class JobTimes {
      *        addresses nobody has: 0 unless addresses are those of IP
      */
     public static void main(String[] arguments) {
-        if (arguments.length != 3) {
-            System.err.println("usage: JobTimes PROVIDER ROUNDS PEERS");
+        if (arguments.length != 3 || !arguments[1].matches("[1-9]\\d{0,8}") || !arguments[2].matches("\\d{1,9}")) {
+            System.err.println("usage: JobTimes PROVIDER ROUNDS PEERS, ROUNDS above 0");
             System.exit(2);
         }
         int rounds = Integer.parseInt(arguments[1]);

@@ -95,8 +95,10 @@ public final class ReplicatedLog {
      *        the first two are 1 and 2, those that replace lost ones 3 and so on
      */
     public static void main(String[] arguments) {
-        if (arguments.length != 1 && arguments.length != 5) {
-            System.err.println("usage: ReplicatedLog PROVIDER [HOST PORT SECRET NUMBER]");
+        if (arguments.length != 1
+                && (arguments.length != 5 || !arguments[2].matches("\\d{1,5}") || !arguments[4].matches("\\d{1,2}"))) {
+            System.err.println(
+                    "usage: ReplicatedLog PROVIDER [HOST PORT SECRET NUMBER], where the leader prints PORT and SECRET");
             System.exit(2);
         }
         boolean leads = arguments.length == 1;
