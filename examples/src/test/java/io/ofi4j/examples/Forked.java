@@ -20,12 +20,8 @@ public final class Forked implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 30
             * Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
 
-    /** Those of this JVM, or, where it has everything on its class path, those that it is told. */
-    private static final String MODULES = System.getProperty("ofi4j.test.modules",
-            System.getProperty("jdk.module.path"));
-
     /** Of processes that have modules, also where this one does not. */
-    private static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples";
+    static final String NATIVE_ACCESS = "--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples";
 
     private final Path out;
     private final Path err;
@@ -91,8 +87,7 @@ public final class Forked implements AutoCloseable {
         out = Files.createTempFile("ofi4j", ".out");
         err = Files.createTempFile("ofi4j", ".err");
         List<String> command = new ArrayList<>(launch.prefix());
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-Xmx128m", "-p", MODULES));
+        command.addAll(ForkedArchive.start());
         command.addAll(launch.options());
         command.addAll(List.of("-m", "io.ofi4j.examples/" + launch.main().getName()));
         command.addAll(arguments);

@@ -1,0 +1,101 @@
+package io.ofi4j.examples;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+
+/**
+ * What lets the command start in two thirds of the time: its modules in jars, and their classes loaded and linked in an AOT cache, which
+ * knows jars alone. Each JVM that tests makes its own, and removes it at its end. Before JDK 25 the command starts without.
+ */
+final class ForkedArchive {
+    private static final int FIRST_RELEASE = 25;
+    private static final long DEADLINE_SECONDS = 120;
+    private static final String MAIN = "io.ofi4j.examples/" + Ofi4j.class.getName();
+
+    /** Those of this JVM, or, where it has everything on its class path, those that it is told. */
+    private static final String MODULES = System.getProperty("ofi4j.test.modules",
+            System.getProperty("jdk.module.path"));
+
+    /** The options that JVMs of an archive must have had when it was made. */
+    private static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m");
+
+    /** What every command begins with. */
+    private static final List<String> COMMAND = command();
+
+    private ForkedArchive() {}
+
+    /** {@return how a JVM of the command is started, with its modules; options and the main class follow} */
+    static List<String> start() {
+        return COMMAND;
+    }
+
+    private static List<String> command() {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(OPTIONS);
+        try {
+            command.addAll(Runtime.version().feature() < FIRST_RELEASE ? List.of("-p", MODULES) : archived(command));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return List.copyOf(command);
+    }
+
+    /** Makes the archive by a command that measures. Where none comes of it, what the JVM printed is shown. */
+    private static List<String> archived(List<String> java) throws IOException {
+        Path folder = Files.createTempDirectory("ofi4j-command");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> remove(folder)));
+        List<String> modules = List.of("-p", jars(folder));
+        Path cache = folder.resolve("classes.aot");
+        Path log = folder.resolve("log");
+        List<String> training = new ArrayList<>(java);
+        training.add("-XX:AOTCacheOutput=" + cache);
+        training.addAll(modules);
+        training.addAll(
+                List.of(Forked.NATIVE_ACCESS, "-m", MAIN, "perf", "write", "-p", "shm", "-S", "8", "-I", "100"));
+        Process process = new ProcessBuilder(training).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try {
+            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (!Files.exists(cache)) {
+            System.out.println("the command starts without an AOT cache: " + Files.readString(log));
+            return modules;
+        }
+        return Stream.concat(Stream.of("-XX:AOTCache=" + cache, "-Xlog:aot*=off,cds*=off"), modules.stream()).toList();
+    }
+
+    /** The module path, with a jar in the place of each folder of classes. */
+    private static String jars(Path folder) {
+        List<String> places = new ArrayList<>();
+        for (String place : MODULES.split(File.pathSeparator)) {
+            places.add(Files.isDirectory(Path.of(place)) ? jar(folder, place) : place);
+        }
+        return String.join(File.pathSeparator, places);
+    }
+
+    private static String jar(Path folder, String place) {
+        String jar = folder.resolve(place.hashCode() + ".jar").toString();
+        int status = ToolProvider.findFirst("jar").orElseThrow().run(System.out, System.err, "--create",
+                "--no-compress", "--no-manifest", "--file", jar, "-C", place, ".");
+        if (status != 0) { throw new AssertionError("no jar could be made of " + place); }
+        return jar;
+    }
+
+    private static void remove(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.sorted((one, other) -> other.compareTo(one)).map(Path::toFile).forEach(File::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
