@@ -2,6 +2,8 @@ package io.ofi4j.job;
 
 import io.ofi4j.support.Forked;
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +30,17 @@ enum Starter {
         List<String> programs = isSlurm() ? List.of("srun", "slurmd", "slurmctld") : List.of(command.getFirst());
         List<String> missing = programs.stream().filter(program -> !isThere(program)).toList();
         if (!missing.isEmpty()) { return missing + " is not installed"; }
+        if (this == SLURM_PMIX && !hasPmix()) { return "Slurm's plugin for PMIx loads libpmix.so (libpmix-dev)"; }
         return isSlurm() && !System.getProperty("user.name").equals("root") ? "slurmd needs root" : "";
+    }
+
+    private static boolean hasPmix() {
+        try (Stream<Path> files = Files.find(Path.of("/usr/lib"), 4,
+                (file, _) -> file.getFileName().toString().equals("libpmix.so"))) {
+            return files.findAny().isPresent();
+        } catch (IOException | UncheckedIOException e) {
+            return false; // a folder that is not ours to look into
+        }
     }
 
     private static boolean isThere(String program) {
