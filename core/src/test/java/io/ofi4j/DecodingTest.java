@@ -8,11 +8,13 @@ import java.util.HexFormat;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever bytes are decoded: they are what was encoded, or the exception that is documented says what they are not. */
+@Tag("once")
 class DecodingTest {
     private static final int ROUNDS = 200_000;
     private static final int MAXIMUM = 600;

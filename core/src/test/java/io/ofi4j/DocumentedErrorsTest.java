@@ -9,9 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The javadoc of a public method, or of its class, names the errors that its first lines throw; the formatter lays out the sources. */
+@Tag("once")
 class DocumentedErrorsTest {
     private static final Path SOURCES = Path.of("src", "main", "java", "io", "ofi4j");
     private static final Pattern CHECKS_THREAD = Pattern

@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Every public or protected member of the exported packages has a comment; the build allows missing tags. */
+@Tag("once")
 class JavadocTest {
     private static final Path SOURCES = Path.of("src/main/java");
     private static final String BINDINGS = Path.of("../bindings/target/classes").toString();

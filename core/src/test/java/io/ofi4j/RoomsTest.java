@@ -15,9 +15,11 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The rooms of core: which package may use which, how large one may be, and who knows providers by name. */
+@Tag("once")
 class RoomsTest {
     private static final Path SOURCES = Path.of("src/main/java");
     private static final Path CLASSES = Path.of("target/classes");

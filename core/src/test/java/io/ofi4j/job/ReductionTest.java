@@ -16,12 +16,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each reduction gives what the model of atomic operations gives. */
+@Tag("once")
 class ReductionTest {
     private static final int COUNT = 200;
     private static final Set<AtomicOperation> BITWISE = EnumSet.of(AtomicOperation.BOR, AtomicOperation.BAND,

@@ -14,10 +14,12 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
 /** Every operation in flight has a slot of its own, found again by its context. */
+@Tag("once")
 class ContextSlabTest {
     private final Arena arena = Arena.ofConfined();
     private Random random;

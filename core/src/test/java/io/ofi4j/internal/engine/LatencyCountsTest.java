@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import io.ofi4j.support.TestSeed;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Percentiles of times, beside those of a sorted array. */
+@Tag("once")
 class LatencyCountsTest {
     private static final int COUNT = 10_000;
 

@@ -30,7 +30,7 @@ class StoppedServerTest {
 
     private static void stopWhileAClientWrites(Forked server, String provider, int client) throws Exception {
         try (Forked writing = Forked.start("perf", "write", "-p", provider, "-e", typeOf(provider), "127.0.0.1", "-P",
-                server.port(), "-S", "8", "-w", "0", "-I", "1000000000", "--timeout", "5")) {
+                server.port(), "-S", "8", "-w", "0", "-I", "1000000000", "--timeout", "3")) {
             writing.awaitOutput("ns/op");
             Thread.sleep(100 + 13L * client); // at another place of the server's loop each time
             signal(server, "STOP");
