@@ -58,8 +58,30 @@ class LaunchTest {
                 "[ $OFI4J_RANK = 1 ] && exit 7; sleep 40; echo still here >" + alive);
 
         assertThat(run.exit()).isEqualTo(7);
-        assertThat(run.err()).containsExactly("launch: rank 1 ended with status 7");
+        assertThat(run.err().stream().filter(line -> line.startsWith("launch: ")))
+                .containsExactly("launch: rank 1 ended with status 7");
         assertThat(alive).doesNotExist();
+    }
+
+    @Test
+    void othersGoOnAfterAFailureIfAskedTo() throws Exception {
+        Path gone = folder.resolve("gone");
+        Run run = launch(Map.of(), "3", "--keep-going", "--", "sh", "-c",
+                "if [ $OFI4J_RANK = 1 ]; then (sleep 2; : >" + gone + ") & exec kill -9 $$; fi; while [ ! -e " + gone
+                        + " ]; do sleep 0.1; done; echo went on; exit $OFI4J_RANK");
+
+        assertThat(run.exit()).isEqualTo(128 + 9);
+        assertThat(run.err().stream().filter(line -> line.startsWith("launch: ")))
+                .containsExactly("launch: rank 1 ended with status 137", "launch: rank 2 ended with status 2");
+        assertThat(run.out()).containsExactlyInAnyOrder("[0] went on", "[2] went on");
+    }
+
+    @Test
+    void aRankThatIsKilledWhileOthersAreStartedEndsThem() throws Exception {
+        Run run = launch(Map.of(), "6", "--", "sh", "-c", "[ $OFI4J_RANK != 0 ] || exec kill -9 $$; exec sleep 40");
+
+        assertThat(run.exit()).isEqualTo(128 + 9);
+        assertThat(run.err()).contains("launch: rank 0 ended with status 137");
     }
 
     @Test
@@ -98,6 +120,8 @@ class LaunchTest {
         assertThat(launch(Map.of(), "none", "--", "true").err()).singleElement().asString()
                 .contains("a number of processes first");
         assertThat(launch(Map.of(), "2", "true").err()).singleElement().asString().contains("behind '--'");
+        assertThat(launch(Map.of(), "2", "--keep", "--", "true").err()).singleElement().asString()
+                .contains("no option --keep");
         Run run = launch(Map.of(), "1", "--", "/nonexistent");
         assertThat(run.exit()).isEqualTo(127);
     }
