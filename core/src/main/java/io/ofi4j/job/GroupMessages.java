@@ -12,6 +12,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Tagged;
 import io.ofi4j.Waiting;
 import io.ofi4j.internal.engine.Deadlines;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of the operation in
@@ -27,6 +28,8 @@ final class GroupMessages implements AutoCloseable {
     private static final long STEPS = (1 << 12) - 1;
     private static final int BATCH = 64;
     private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
+    private static final int LOOKS_FOR_NEWS = 100;
+    private static final long BETWEEN_LOOKS = 10_000_000;
 
     private final Job job;
     private final CompletionQueue queue;
@@ -61,7 +64,6 @@ final class GroupMessages implements AutoCloseable {
         try {
             peers = domain.openAddressVector();
             own = domain.openEndpoint().bind(queue).bind(peers).enable();
-            own.postTimeout(job.deadline());
             this.tagged = own.tagged();
             this.ranks = Ranks.exchange(job, own, peers);
             requireTag(tag(1, 0, 0));
@@ -84,7 +86,7 @@ final class GroupMessages implements AutoCloseable {
 
     /** Begins an operation of this name, which every rank does in the same order. */
     void begin(String name) {
-        if (failure != null) { throw failed(); }
+        if (failure != null) { throw failed(failure.toException()); }
         operation = name;
         number = number + 1 & NUMBERS;
     }
@@ -95,36 +97,61 @@ final class GroupMessages implements AutoCloseable {
 
     /** Posts the receive of what a rank sends in this step. */
     void receive(int from, int step, MemoryRegion region, long offset, long length) {
-        tagged.receive(region, offset, length, tag(number, step, from), 0, 0);
+        long its = tag(number, step, from);
+        if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
+            long end = end();
+            int turn = 0;
+            do {
+                turn = progress(turn, end);
+            } while (!tagged.tryReceive(region, offset, length, its, 0, 0));
+        }
         inFlight++;
     }
 
     /** Sends to a rank; the bytes stay as they are until {@link #await}. */
     void send(int to, int step, MemoryRegion region, long offset, long length) {
         long mine = tag(number, step, job.rank());
-        if (length <= tagged.injectSize()) {
-            tagged.inject(region, offset, length, ranks.peer(to), mine);
-        } else {
-            tagged.send(region, offset, length, ranks.peer(to), mine, 0);
-            inFlight++;
+        boolean injects = length <= tagged.injectSize();
+        if (!trySend(injects, to, region, offset, length, mine)) {
+            long end = end();
+            int turn = 0;
+            do { // to a rank that has gone there is never room
+                turn = progress(turn, end);
+            } while (!trySend(injects, to, region, offset, length, mine));
+        }
+        if (!injects) { inFlight++; }
+    }
+
+    private boolean trySend(boolean injects, int to, MemoryRegion region, long offset, long length, long tag) {
+        try {
+            return injects
+                    ? tagged.tryInject(region, offset, length, ranks.peer(to), tag)
+                    : tagged.trySend(region, offset, length, ranks.peer(to), tag, 0);
+        } catch (FabricException e) {
+            throw failed(e);
         }
     }
 
     /** Waits until what was posted has completed. */
     void await() {
-        long end = System.nanoTime() + Deadlines.nanos(job.deadline());
-        for (int turn = 0; inFlight > 0; turn = turn + 1 & Integer.MAX_VALUE) {
-            if (queue.poll(completions, BATCH) > 0) {
-                turn = 0;
-                continue;
-            }
-            if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
-                job.check();
-                if (System.nanoTime() > end) { throw late(); }
-            }
-            waiting.pause(turn);
+        long end = end();
+        for (int turn = 0; inFlight > 0;) {
+            turn = progress(turn, end);
         }
-        if (failure != null) { throw failed(); }
+        if (failure != null) { throw failed(failure.toException()); }
+    }
+
+    private long end() { return System.nanoTime() + Deadlines.nanos(job.deadline()); }
+
+    /** Polls, and pauses where there was nothing; looks now and then whether every rank is there. Returns the next turn. */
+    private int progress(int turn, long end) {
+        if (queue.poll(completions, BATCH) > 0) { return 0; }
+        if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
+            job.check();
+            if (System.nanoTime() > end) { throw late(); }
+        }
+        waiting.pause(turn);
+        return turn + 1 & Integer.MAX_VALUE;
     }
 
     private JobException late() {
@@ -133,8 +160,12 @@ final class GroupMessages implements AutoCloseable {
                         + ": has every rank called it, in the same order, with the same sizes?");
     }
 
-    private JobException failed() {
-        FabricException cause = failure.toException();
+    /** What a rank's end does to a message may be known before the end itself. */
+    private JobException failed(FabricException cause) {
+        for (int i = 0; i < LOOKS_FOR_NEWS; i++) {
+            job.check();
+            LockSupport.parkNanos(BETWEEN_LOOKS);
+        }
         return new JobException("rank " + job.rank() + " cannot go on: " + operation + " failed: " + cause.getMessage(),
                 cause);
     }

@@ -12,6 +12,9 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
@@ -31,6 +34,7 @@ final class JobRank {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
             case "die" -> die();
+            case "lose" -> lose(arguments[1]);
             case "abort" -> abort();
             case "late" -> late();
             case "leave" -> leave();
@@ -91,6 +95,27 @@ final class JobRank {
         }, BRIEF));
         System.out.flush();
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
+    }
+
+    /** The last rank ends, and when the others know it, they send to it nevertheless. */
+    private static void lose(String provider) {
+        Job job = Job.join(SOON);
+        Fabric fabric = Libfabric.load().openFabric(TestProviders.info(FabricHints.tagged().provider(provider)));
+        Domain domain = fabric.openDomain();
+        MemoryRegion memory = domain.allocate(4096, Access.SEND, Access.RECEIVE);
+        JobCollectives all = new JobCollectives(job, domain);
+        all.allReduce(memory.slice(0, Long.BYTES), AtomicOperation.SUM, Datatype.INT64);
+        if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(0); } // no failure for the launcher
+        expectFailure(job, () -> Waiting.BACKOFF.until(() -> {
+            job.check();
+            return false;
+        }, BRIEF));
+        long start = System.nanoTime();
+        expectFailure(job, all::barrier);
+        expectFailure(job, () -> all.allReduce(memory.slice(0, 4096), AtomicOperation.SUM, Datatype.INT64));
+        if (System.nanoTime() - start > BRIEF.toNanos()) { throw new AssertionError("they waited for the deadline"); }
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
     }
 
     private static void expectFailure(Job job, Runnable call) {

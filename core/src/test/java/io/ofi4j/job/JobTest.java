@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of several processes, started by everybody who can start one here; {@link JobRank} is each of them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -80,6 +81,16 @@ class JobTest {
         if (starter == Starter.LAUNCH || starter.isSlurm()) { // others end those who could have told
             assertThat(told(result)).as(result.output()).hasSize(4);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets"})
+    void collectivesThatSendToARankThatHasDiedNameIt(String provider) {
+        Forked.Result result = run(Starter.LAUNCH, 3, "lose", provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(told(result)).as(result.output()).hasSize(6)
+                .allMatch(line -> line.matches(".*rank 2 \\(process \\d+ on .*\\) has ended without leaving"));
     }
 
     @Test
