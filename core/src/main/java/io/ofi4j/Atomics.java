@@ -348,14 +348,20 @@ public final class Atomics {
      */
     public void saveThrough(Peer peer, SaveService.Ticket ticket) { endpoint.rma().saveThrough(peer, ticket); }
 
-    /** As {@link Rma#trySave}: it covers what was posted before of every kind, atomic operations too. */
+    /**
+     * As {@link Rma#trySave}, for atomic operations and writes: the owner's polls go on until those that came before it are carried out,
+     * which some providers do later than they carry out writes. It fails with {@code EPERM} where the owner's queues belong to several
+     * threads ({@link ThreadingModel#COMPLETION}) and the provider needs that.
+     */
     public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
-        return endpoint.rma().trySave(peer, region, level, token);
+        return endpoint.rma().saves(peer).trySaveAtomics(peer, region, level, token);
     }
 
     /** As {@link #trySave}, but waits until fewer saves are under way. */
     public void save(Peer peer, RemoteRegion region, Durability level, long token) {
-        endpoint.rma().save(peer, region, level, token);
+        if (!trySave(peer, region, level, token)) {
+            PostRetry.until(endpoint, "save", peer, () -> trySave(peer, region, level, token));
+        }
     }
 
     static void requireAligned(RemoteRegion remote, long offset, Datatype datatype) {

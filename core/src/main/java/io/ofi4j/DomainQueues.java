@@ -112,6 +112,16 @@ final class DomainQueues {
         return found;
     }
 
+    /** Whether {@link #progress} on this thread leaves out no queue. */
+    boolean admitCaller() {
+        return queues.stream().allMatch(queue -> queue.guard.admits(Thread.currentThread()));
+    }
+
+    /** Whether a queue has kept so many completions for a poll that progress leaves it out. */
+    boolean isAnyFull() {
+        return queues.stream().anyMatch(CompletionQueue::isFullOfKept);
+    }
+
     /** Waits for posts in progress; later posts see what the caller changed before. */
     void awaitPosts() {
         queues.forEach(queue -> queue.guard.enterAsAnyone().exit());

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -23,6 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Saves implements Runnable {
     private static final int MOST = 64;
     private static final int ID_SHIFT = 8;
+    /** Of a save that names no region. */
+    private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
 
     private final Endpoint endpoint;
     private final Rma rma;
@@ -64,6 +67,8 @@ final class Saves implements Runnable {
 
     private static final class Save {
         final Owner owner;
+        /** The kind of message that asks for it. */
+        final int request;
         final RemoteRegion region;
         final Durability level;
         final long token;
@@ -72,10 +77,13 @@ final class Saves implements Runnable {
         final OptionalLong data;
         State state = State.NEW;
         long fenceNumber;
+        /** The number of the level. */
+        int reached;
         int error;
 
-        Save(Owner owner, RemoteRegion region, Durability level, long token, long id, OptionalLong data) {
+        Save(Owner owner, int request, RemoteRegion region, Durability level, long token, long id, OptionalLong data) {
             this.owner = owner;
+            this.request = request;
             this.region = region;
             this.level = level;
             this.token = token;
@@ -123,17 +131,36 @@ final class Saves implements Runnable {
         }
     }
 
-    /** Begins a save; false if so many are under way. */
+    /** Begins a save of what was written to a region; false if so many are under way. */
     boolean trySave(Peer peer, RemoteRegion region, Durability level, long token, OptionalLong data) {
         requireReachable(peer);
         checks.requireSavable(region, level);
+        return trySave(peer, SaveMessage.REQUEST, region, level, token, data);
+    }
+
+    /** Begins a save of what atomic operations have changed in a region; false if so many are under way. */
+    boolean trySaveAtomics(Peer peer, RemoteRegion region, Durability level, long token) {
+        requireReachable(peer);
+        checks.requireSavable(region, level);
+        return trySave(peer, SaveMessage.REQUEST_POLLED, region, level, token, OptionalLong.empty());
+    }
+
+    /** Begins a save of what receives of the peer have taken; false if so many are under way. */
+    boolean trySaveReceived(Peer peer, Durability level, long token) {
+        requireReachable(peer);
+        return trySave(peer, SaveMessage.REQUEST_RECEIVED, NOWHERE, Objects.requireNonNull(level, "level"), token,
+                OptionalLong.empty());
+    }
+
+    private boolean trySave(Peer peer, int request, RemoteRegion region, Durability level, long token,
+            OptionalLong data) {
         lock.lock();
         try {
             Owner owner = owners.get(peer);
             if (owner == null) { throw notAttached(peer); }
             if (pending.size() == MOST) { return false; }
             if (pending.isEmpty()) { endpoint.domain.closingRegions.add(this); }
-            pending.add(new Save(owner, region, level, token, ++lastId << ID_SHIFT | level.ordinal(), data));
+            pending.add(new Save(owner, request, region, level, token, ++lastId << ID_SHIFT | level.ordinal(), data));
             advance();
             return true;
         } finally {
@@ -171,8 +198,10 @@ final class Saves implements Runnable {
                 owner.secret = message.get(Field.SECRET);
             });
         } else if (kind == SaveMessage.ANSWER) {
-            pending.stream().filter(save -> save.id == id && save.state == State.ASKED)
-                    .forEach(save -> save.end(error));
+            pending.stream().filter(save -> save.id == id && save.state == State.ASKED).forEach(save -> {
+                save.reached = (int) message.get(Field.KEY);
+                save.end(error);
+            });
         }
     }
 
@@ -258,7 +287,7 @@ final class Saves implements Runnable {
     }
 
     private void ask(Save save) {
-        SaveMessage message = link.next(SaveMessage.REQUEST);
+        SaveMessage message = link.next(save.request);
         if (message == null) { return; }
         message.put(Field.ID, save.id).put(Field.WRITER, save.owner.writer).put(Field.SECRET, save.owner.secret)
                 .put(Field.FENCE, save.fenceNumber).put(Field.KEY, save.region.key())
@@ -270,18 +299,18 @@ final class Saves implements Runnable {
         if (draining == save) { draining = null; }
         if (fenced == save) { fenced = null; }
         if (save.error != 0) {
-            queue.failed(error(save.token, save.error));
+            queue.failed(error(save, save.error));
             return true;
         }
-        Durability least = Durability.of(save.region.kind()).meets(Durability.PROCESS_SAFE)
-                ? Durability.PROCESS_SAFE
-                : Durability.DELIVERED;
-        return queue.saved(save.token, Math.max(save.level.ordinal(), least.ordinal()));
+        return queue.saved(save.token, save.reached);
     }
 
-    private CompletionError error(long token, int errno) {
+    private CompletionError error(Save save, int errno) {
         String text = switch (errno) {
-            case Errno.ENOKEY -> "save: the owner has no such region any more";
+            case Errno.ENOKEY -> save.request == SaveMessage.REQUEST_RECEIVED
+                    ? "save: the owner's service has no open region for receives: SaveService.coverReceives names one"
+                    : "save: the owner has no such region any more";
+            case Errno.EPERM -> "save: the owner's queues belong to several threads, so that nobody may poll them all";
             case Errno.EOPNOTSUPP -> "save: the owner's memory does not last so long";
             case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
             case Errno.EKEYREJECTED -> "save: peers may not write this region";
@@ -290,7 +319,7 @@ final class Saves implements Runnable {
             case Errno.ECANCELED -> "save: the endpoint was closed";
             default -> "save";
         };
-        return new CompletionError(token, CompletionQueue.SAVED, 0, 0, 0, 0, 0, errno, 0, text, new byte[0],
+        return new CompletionError(save.token, CompletionQueue.SAVED, 0, 0, 0, 0, 0, errno, 0, text, new byte[0],
                 endpoint.info().provider());
     }
 
@@ -301,7 +330,7 @@ final class Saves implements Runnable {
             if (closed) { return; }
             closed = true;
             endpoint.domain.closingRegions.remove(this);
-            pending.forEach(save -> queue.failed(error(save.token, Errno.ECANCELED)));
+            pending.forEach(save -> queue.failed(error(save, Errno.ECANCELED)));
             pending.clear();
             owners.values().stream().filter(owner -> owner.isKnown && owner.error == 0).forEach(this::leave);
             link.poll();

@@ -34,7 +34,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     final long receiveNumber;
     final int endpointNumber;
     final boolean critical;
-    private final Endpoint endpoint;
+    final Endpoint endpoint;
     private final boolean losesData;
     private final boolean injectsHang;
     private final boolean claimsTruncate;

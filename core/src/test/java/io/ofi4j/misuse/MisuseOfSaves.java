@@ -4,6 +4,7 @@ import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Messages;
 import io.ofi4j.Rma;
 import io.ofi4j.SaveService;
 import io.ofi4j.info.Capability;
@@ -76,6 +77,25 @@ final class MisuseOfSaves {
                             .opened(Saving.over(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN)));
                     owned.pair.rma().saveThrough(owned.pair.far, owned.service.ticket());
                     MisuseStage.elsewhere(() -> owned.save(owned.pair.rma()));
+                }),
+                on("save messages where no service is known", STATE, "saveThrough",
+                        s -> s.pair.endpoint.messages().save(s.pair.far, Durability.DELIVERED, 1)),
+                on("save messages on a closed endpoint", STATE, "closed", s -> {
+                    Messages messages = s.pair.endpoint.messages();
+                    messages.saveThrough(s.pair.far, s.service.ticket());
+                    s.pair.endpoint.close();
+                    messages.save(s.pair.far, Durability.DELIVERED, 1);
+                }),
+                on("cover receives of a region that takes none", ARGUMENT, "lacks RECEIVE",
+                        s -> s.service.coverReceives(s.target)),
+                on("cover receives for a closed service", STATE, "SaveService", s -> {
+                    MemoryRegion inbox = s.pair.domain.allocate(64, Access.RECEIVE);
+                    s.service.close();
+                    try {
+                        s.service.coverReceives(inbox);
+                    } finally {
+                        inbox.close();
+                    }
                 }), refused("a service without messages", UNSUPPORTED, "Capability.MSG",
                         stage -> stage.pair.domain.openSaveService()));
     }

@@ -22,10 +22,14 @@ public record SaveMessage(MemorySegment bytes) {
     public static final int WELCOME = 2;
     /** The bytes that are to be saved, the level, and the fence that must have come before. */
     public static final int REQUEST = 3;
-    /** The answer: status and the level reached. */
+    /** The answer to any request: status and the level reached. */
     public static final int ANSWER = 4;
     /** A writer leaves. */
     public static final int LEAVE = 5;
+    /** A request for bytes that the provider may change in polls only, behind the fence: those of atomic operations. */
+    public static final int REQUEST_POLLED = 6;
+    /** As that, for what receives have taken: of all regions for receives, so that neither key nor address count. */
+    public static final int REQUEST_RECEIVED = 7;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -63,7 +67,7 @@ public record SaveMessage(MemorySegment bytes) {
     public int kind(long length) {
         if (length < LENGTH || bytes.get(INT, 0) != MAGIC) { return 0; }
         int kind = bytes.get(INT, Integer.BYTES) ^ FORMAT;
-        return kind >= GREETING && kind <= LEAVE ? kind : 0;
+        return kind >= GREETING && kind <= REQUEST_RECEIVED ? kind : 0;
     }
 
     public SaveMessage put(Field field, long value) {

@@ -13,6 +13,8 @@ public enum Fact {
     CRITICAL_POSTS,
     /** A call that polls takes microseconds at most, and neither blocks nor calls back: it may be {@code critical}. */
     CRITICAL_POLLS,
+    /** A write is not seen before the messages and atomic operations that were posted in front of it have changed memory. */
+    WRITES_FOLLOW_MESSAGES,
     /** fi_cntr_wait keeps its time and its promise, with the wait objects FD and UNSPECIFIED. */
     BLOCKING_COUNTER_WAIT,
     /** fi_cntr_wait is in a table that this provider shares with no other one. */
@@ -124,6 +126,10 @@ public enum Fact {
         boolean waitsTooLong = isShm || provider.isUnder("ofi_rxd") || provider.is("sockets") && isOne; // or not at all
         if (!takesSpinLocks) { facts.add(CRITICAL_POSTS); }
         if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
+        boolean handlesMessagesLater = provider.isUnder("ofi_rxm"); // one at a time, in polls
+        if (!handlesMessagesLater && !provider.isOver("verbs") && Tested.DEBIAN.contains(provider.libfabric())) {
+            facts.add(WRITES_FOLLOW_MESSAGES);
+        }
         if (!waitsTooLong) { facts.add(BLOCKING_COUNTER_WAIT); }
         return facts;
     }
