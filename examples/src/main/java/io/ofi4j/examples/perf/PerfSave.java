@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j perf save}. */
@@ -28,8 +29,13 @@ final class PerfSave implements Callable<Integer> {
     private String provider = "shm";
 
     @Option(names = {"-I", "--iterations"}, paramLabel = "COUNT", converter = Numbers.Count.class,
-            description = "How many operations of each kind. Without it " + DEFAULT_ITERATIONS + ".")
+            description = "How many operations of each kind, with a MiB each: fewer of those that move more. Without it "
+                    + DEFAULT_ITERATIONS + ".")
     private long iterations = DEFAULT_ITERATIONS;
+
+    @Option(names = {"-S", "--sizes"}, paramLabel = "SIZES", converter = Sizes.Converter.class,
+            description = "How many bytes a write has: 64, or 64,4k,1m, up to 1m. Without it 64,64k,1m. The file has room for 256.")
+    private Sizes sizes = new Sizes(List.of(64L, 64L << 10, 1L << 20), false);
 
     @Option(names = "--folder", paramLabel = "FOLDER",
             description = "Where the file is made that is written to. Without it, the current folder: the disk and its "
@@ -41,11 +47,15 @@ final class PerfSave implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        List<Long> bytes = sizes.upTo(SaveBench.LONGEST);
+        if (bytes.stream().anyMatch(size -> size < 1 || size > SaveBench.LONGEST)) {
+            throw new ParameterException(spec.commandLine(), "perf save writes 1 byte to 1m at once: see -S");
+        }
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
         Path file = Files.createTempFile(folder.toAbsolutePath(), "ofi4j-save", ".tmp");
         try (FabricDevice device = new FabricDevice(libfabric, info);
-                SaveBench bench = new SaveBench(device, file, iterations)) {
+                SaveBench bench = new SaveBench(device, file, bytes, iterations)) {
             bench.run(libfabric, spec.commandLine().getOut());
         } finally {
             Files.delete(file);

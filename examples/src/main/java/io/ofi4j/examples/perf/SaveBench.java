@@ -31,15 +31,21 @@ import org.HdrHistogram.Histogram;
 
 /** Both ends of saves: an endpoint that writes, and one that owns a file and serves saves. */
 final class SaveBench implements AutoCloseable {
-    private static final List<Integer> SIZES = List.of(64, 64 << 10, 1 << 20);
+    /** The most bytes of one write. */
+    static final int LONGEST = 1 << 20;
+
     private static final List<Integer> WRITES = List.of(1, 16, 256);
-    private static final int LONGEST = 1 << 20;
+    private static final int MOST_WRITES = 256;
     private static final int SHORT = 4096;
     private static final int WARM_UPS = 10;
+    /** What an operation may move on average; those that move more are done less often. */
+    private static final long BYTES = 1 << 20;
+    private static final long LEAST_ITERATIONS = 5;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    private static final String ROW = "%10s %12s %12s %12s %12s %12s %12s%n";
+    private static final String ROW = "%10s %8s %12s %12s %12s %12s %12s %12s%n";
 
     private final FabricDevice device;
+    private final List<Long> sizes;
     private final long iterations;
     private final CompletionQueue queue;
     private final CompletionQueue farQueue;
@@ -60,15 +66,18 @@ final class SaveBench implements AutoCloseable {
         public void onError(CompletionError error) { throw error.toException(); }
     };
 
-    SaveBench(FabricDevice device, Path file, long iterations) throws IOException {
+    /** @param sizes of the writes, 1 to {@link #LONGEST} bytes each */
+    SaveBench(FabricDevice device, Path file, List<Long> sizes, long iterations) throws IOException {
         this.device = device;
+        this.sizes = sizes;
         this.iterations = iterations;
         Domain domain = device.domain();
         queue = domain.openCompletionQueue();
         farQueue = domain.openCompletionQueue();
         peers = domain.openAddressVector();
         source = domain.allocate(LONGEST, Access.WRITE);
-        target = domain.map(file, MapMode.READ_WRITE, 0, LONGEST, Access.REMOTE_WRITE);
+        long longest = sizes.stream().mapToLong(Long::longValue).reduce(SHORT, Math::max);
+        target = domain.map(file, MapMode.READ_WRITE, 0, longest * MOST_WRITES, Access.REMOTE_WRITE);
         near = domain.openEndpoint().bind(queue).bind(peers).enable();
         far = domain.openEndpoint().bind(farQueue).bind(peers).enable();
         service = domain.openSaveService();
@@ -83,66 +92,70 @@ final class SaveBench implements AutoCloseable {
 
     void run(Libfabric libfabric, PrintWriter out) {
         for (int turn = 0; turn < WARM_UPS; turn++) { // else the first rows are of code that is not compiled yet
-            time(() -> write(SHORT));
-            saved(1, SHORT, Durability.DELIVERED);
+            median(() -> write(1, SHORT), iterations);
+            median(() -> save(1, SHORT, Durability.DELIVERED), iterations);
         }
-        out.printf("save: provider %s, libfabric %s, memory of kind %s, medians in us, of %d each%n%n",
-                device.info().provider(), libfabric.version(), target.kind(), iterations);
-        out.printf(ROW, "size B", "plain", "DELIVERY", "COMMIT", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
-        SIZES.forEach(
-                size -> out.printf(ROW, size, time(() -> write(size)), flagged(size, OperationFlag.DELIVERY_COMPLETE),
-                        device.info().capabilities().contains(Capability.RMA_PMEM)
-                                ? flagged(size, OperationFlag.COMMIT_COMPLETE)
-                                : "-",
-                        saved(1, size, Durability.DELIVERED), saved(1, size, Durability.PROCESS_SAFE),
-                        saved(1, size, Durability.POWER_SAFE)));
-        out.printf("%none save for so many writes of %d B, us a write%n%n", SHORT);
-        out.printf(ROW, "writes", "plain", "", "", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
-        WRITES.forEach(writes -> out.printf(ROW, writes, perWrite(writes, null), "", "",
-                perWrite(writes, Durability.DELIVERED), perWrite(writes, Durability.PROCESS_SAFE),
-                perWrite(writes, Durability.POWER_SAFE)));
-        out.flush();
+        out.printf(
+                "save: provider %s, libfabric %s, memory of kind %s, medians in us a write, of %d each,%n"
+                        + "fewer where they move more than %d MiB, at least %d; one save for so many writes%n%n",
+                device.info().provider(), libfabric.version(), target.kind(), iterations, iterations * BYTES >> 20,
+                leastIterations());
+        out.printf(ROW, "size B", "writes", "plain", "DELIVERY", "COMMIT", "DELIVERED", "PROCESS_SAFE", "POWER_SAFE");
+        boolean commits = device.info().capabilities().contains(Capability.RMA_PMEM);
+        for (long size : sizes) {
+            for (int writes : WRITES) {
+                out.printf(ROW, size, writes, perWrite(writes, size, () -> write(writes, size)),
+                        flagged(writes, size, OperationFlag.DELIVERY_COMPLETE),
+                        commits ? flagged(writes, size, OperationFlag.COMMIT_COMPLETE) : "-",
+                        saved(writes, size, Durability.DELIVERED), saved(writes, size, Durability.PROCESS_SAFE),
+                        saved(writes, size, Durability.POWER_SAFE));
+                out.flush();
+            }
+        }
     }
 
-    private int write(int size) {
-        near.rma().write(source, 0, size, peer, target.remote(), 0, 1);
-        return 1;
-    }
+    private long leastIterations() { return Math.min(LEAST_ITERATIONS, iterations); }
 
-    private String flagged(int size, OperationFlag flag) {
-        RmaMessage message = near.rma().message().peer(peer).local(source, 0, size).remote(target.remote(), 0, size)
-                .flags(flag);
-        return time(() -> {
-            message.write(1);
-            return 1;
+    private String flagged(int writes, long size, OperationFlag flag) {
+        RemoteRegion remote = target.remote();
+        RmaMessage message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0, size);
+        return perWrite(writes, size, () -> {
+            for (int write = 0; write < writes; write++) {
+                message.replaceRemote(0, remote, write * size, size).write(1);
+            }
+            return writes;
         });
     }
 
-    private String saved(int writes, int size, Durability level) { return time(() -> post(writes, size, level)); }
+    private String saved(int writes, long size, Durability level) {
+        return perWrite(writes, size, () -> save(writes, size, level));
+    }
 
-    /** Each to a place of its own; the level may be null. */
-    private int post(int writes, int size, Durability level) {
-        Rma rma = near.rma();
-        RemoteRegion remote = target.remote();
-        for (int write = 0; write < writes; write++) {
-            long at = (long) write * size % LONGEST;
-            rma.write(source, at, size, peer, remote, at, 1);
-        }
-        if (level == null) { return writes; }
-        rma.save(peer, remote.slice(0, Math.min(LONGEST, (long) writes * size)), level, 2);
+    private int save(int writes, long size, Durability level) {
+        write(writes, size);
+        near.rma().save(peer, target.remote().slice(0, writes * size), level, 2);
         return writes + 1;
     }
 
-    private String perWrite(int writes, Durability level) {
-        return String.format(Locale.ROOT, "%.2f", median(() -> post(writes, SHORT, level)) / writes);
+    /** Each to a place of its own. */
+    private int write(int writes, long size) {
+        Rma rma = near.rma();
+        RemoteRegion remote = target.remote();
+        for (int write = 0; write < writes; write++) {
+            rma.write(source, 0, size, peer, remote, write * size, 1);
+        }
+        return writes;
     }
 
-    private String time(Work work) { return String.format(Locale.ROOT, "%.2f", median(work)); }
+    private String perWrite(int writes, long size, Work work) {
+        long times = Math.clamp(iterations * BYTES / (writes * size), leastIterations(), iterations);
+        return String.format(Locale.ROOT, "%.2f", median(work, times) / writes);
+    }
 
     /** In microseconds. */
-    private double median(Work work) {
+    private double median(Work work, long count) {
         Histogram times = Latencies.histogram();
-        for (long done = -iterations / 4; done < iterations; done++) {
+        for (long done = -count / 4; done < count; done++) {
             source.segment().set(JAVA_LONG, 0, done); // there is something new to be written
             arrived = 0;
             long start = System.nanoTime();

@@ -39,17 +39,37 @@ class PerfSaveTest {
     @ParameterizedTest
     @MethodSource("providers")
     void everyWayToKnowThatWritesLastIsMeasured(String provider) throws Exception {
-        List<String> lines = Run.of("perf", "save", "-p", provider, "-I", "8", "--folder", folder.toString())
+        List<String> lines = Run
+                .of("perf", "save", "-p", provider, "-I", "8", "-S", "64,16k", "--folder", folder.toString())
                 .succeeded().lines();
 
         assertThat(lines.getFirst()).contains(provider).contains("kind ");
-        List<String[]> rows = lines.stream().map(line -> line.strip().split(" +"))
-                .filter(words -> words[0].matches("\\d+")).toList();
-        assertThat(rows).extracting(words -> words[0]).containsExactly("64", "65536", "1048576", "1", "16", "256");
-        assertThat(rows).allSatisfy(words -> assertThat(words).allMatch(word -> word.matches("[0-9.]+|-")));
+        assertThat(rows(lines)).extracting(words -> words[0] + " " + words[1]).containsExactly("64 1", "64 16",
+                "64 256", "16384 1", "16384 16", "16384 256");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left).isEmpty();
         }
+    }
+
+    private static List<String[]> rows(List<String> lines) {
+        List<String[]> rows = lines.stream().map(line -> line.strip().split(" +"))
+                .filter(words -> words[0].matches("\\d+")).toList();
+        assertThat(rows).allSatisfy(words -> assertThat(words).hasSize(8).allMatch(word -> word.matches("[0-9.]+|-")));
+        return rows;
+    }
+
+    @Test
+    void manyLongWritesAreMeasuredLessOften() throws Exception {
+        List<String> lines = Run.of("perf", "save", "-I", "1", "--folder", folder.toString()).succeeded().lines();
+
+        assertThat(rows(lines)).extracting(words -> words[0] + " " + words[1]).startsWith("64 1")
+                .endsWith("1048576 256").hasSize(9);
+    }
+
+    @Test
+    void aSizeOutOfRangeIsRefused() {
+        Run.of("perf", "save", "-S", "2m").failed(2, "1m");
+        Run.of("perf", "save", "-S", "0").failed(2, "1 byte");
     }
 
     @Test
