@@ -298,7 +298,8 @@ public final class Rma {
      * has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
      * fails, the region's owner is gone ({@code ECANCELED} and others), has closed the region ({@code ENOKEY}), or could not write
      * its file ({@code EIO}). It goes out when what was posted before has completed, and writes that are posted behind it do not
-     * wait for it. Polls of the domain's queues go on with it here, and at the owner, who has a {@link SaveService}.
+     * wait for it. An endpoint that never wrote may save, too: there is nothing to wait for. Polls of the domain's queues go on with it
+     * here, and at the owner, who has a {@link SaveService}.
      *
      * @param peer who owns the region; {@link #saveThrough} was called for it
      * @param region what was written; needs {@link Access#REMOTE_WRITE}

@@ -77,6 +77,24 @@ class SaveTest {
         }
     }
 
+    /** It comes back with the level, as any other does: there is nothing that it would have to wait for. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aSaveByAnEndpointThatNeverWroteComesBack(String provider) throws IOException {
+        try (Pair pair = new Pair(hints(provider));
+                SaveService service = pair.domain.openSaveService();
+                MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
+                MemoryRegion plain = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+            pair.rma().saveThrough(pair.far, service.ticket());
+            assertThat(level(pair, target.remote(), Durability.POWER_SAFE)).isEqualTo(Durability.POWER_SAFE);
+            assertThat(level(pair, target.remote().slice(0, 0), Durability.POWER_SAFE))
+                    .isEqualTo(Durability.POWER_SAFE);
+            assertThat(level(pair, plain.remote(), Durability.DELIVERED)).isEqualTo(Durability.DELIVERED);
+            assertThat(service.answered()).isEqualTo(3);
+            assertThat(plain.getLongAcquire(0)).isZero();
+        }
+    }
+
     /** Polls both ends until a save has come back; what the writes of before have completed with is not looked at. */
     private static void await(Pair pair, long token) {
         Waiting.YIELD.until(() -> {
