@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -30,6 +31,8 @@ public final class MemoryRegionAttributes implements Cloneable {
     private DeviceInterface deviceInterface = DeviceInterface.SYSTEM;
     private int device;
     private long deviceLength;
+    private OptionalInt dmaBuf = OptionalInt.empty();
+    private long dmaBufOffset;
 
     private MemoryRegionAttributes(List<MemorySegment> segments) { this.segments = segments; }
 
@@ -76,6 +79,30 @@ public final class MemoryRegionAttributes implements Cloneable {
         attributes.device = device;
         attributes.deviceLength = length;
         return attributes;
+    }
+
+    /**
+     * {@return a copy that tells the provider of the memory as part of a DMA-buf, as some network devices want it of a device's memory;
+     * FI_MR_DMABUF} The memory of these attributes is where that part is mapped: the device's pointer, or a segment of the system's. Needs
+     * {@link Capability#HMEM} and libfabric 2; registering throws UnsupportedOperationException where one is missing, or the provider
+     * takes no DMA-bufs, IllegalArgumentException if the descriptor is not open, or is no DMA-buf, and IndexOutOfBoundsException if the
+     * DMA-buf has fewer bytes. Descriptor and mapping stay yours: keep them until the region is closed.
+     *
+     * @param descriptor the file descriptor, as a device's driver or {@code /dev/udmabuf} exports it
+     * @param offset where in the DMA-buf the memory begins, in bytes
+     * @throws IllegalArgumentException if a number is below 0, or the memory has several segments
+     */
+    public MemoryRegionAttributes dmaBuf(int descriptor, long offset) {
+        if (descriptor < 0) { throw new IllegalArgumentException("a file descriptor is 0 or more, not " + descriptor); }
+        if (offset < 0) { throw new IllegalArgumentException("a DMA-buf has no bytes at offset " + offset); }
+        if (segments.size() > 1) {
+            throw new IllegalArgumentException(
+                    "a DMA-buf is registered as one segment, not " + segments.size() + ": register several regions");
+        }
+        return with(copy -> {
+            copy.dmaBuf = OptionalInt.of(descriptor);
+            copy.dmaBufOffset = offset;
+        });
     }
 
     /** {@return a copy that grants exactly these rights, at least one} */
@@ -135,6 +162,12 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     /** {@return the number of the device; 0 for the system's memory} */
     public int device() { return device; }
+
+    /** {@return the descriptor of the DMA-buf, if there is one} */
+    public OptionalInt dmaBuf() { return dmaBuf; }
+
+    /** {@return where in the DMA-buf the memory begins, in bytes} */
+    public long dmaBufOffset() { return dmaBufOffset; }
 
     boolean isOnDevice() { return deviceInterface != DeviceInterface.SYSTEM; }
 

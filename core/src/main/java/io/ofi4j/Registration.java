@@ -5,12 +5,14 @@ import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.internal.ffi.FabricCalls;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.DeviceDrivers;
+import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +20,7 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** Registers memory: checks it before the native call, chooses its key, and meets the provider's mr_mode. */
 record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
@@ -25,6 +28,8 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     static final long NO_KEY = -1;
 
     private static final int KEY_TRIES = 8;
+    /** How providers say that they take no DMA-bufs. */
+    private static final Set<Integer> NO_DMA_BUFS = Set.of(Errno.ENOSYS, Errno.EOPNOTSUPP, Errno.EBADFLAGS);
     private static final long READING = Access.WRITE.bit() | Access.SEND.bit() | Access.REMOTE_READ.bit();
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -68,6 +73,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     }
 
     private void requireMemory() {
+        if (wanted.dmaBuf().isPresent()) { requireDmaBuf(wanted.dmaBuf().getAsInt()); }
         if (wanted.isOnDevice()) {
             requireDevice();
             return;
@@ -99,6 +105,25 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         if (!DeviceDrivers.isThere(whose)) {
             throw new UnsupportedOperationException("memory of " + whose + " needs its driver, and "
                     + DeviceDrivers.library(whose) + " is not on this machine");
+        }
+    }
+
+    /** Some providers take any descriptor, and peers' bytes are lost. */
+    private void requireDmaBuf(int descriptor) {
+        if (!FabricCalls.takesDmaBufs()) {
+            throw new UnsupportedOperationException(
+                    "DMA-bufs need libfabric 2.0 or newer; this is " + Libfabric.load().version());
+        }
+        requireOffered(Capability.HMEM, "memory of a DMA-buf");
+        String whyNot = DmaBufs.whyNot(descriptor);
+        if (!whyNot.isEmpty()) { throw new IllegalArgumentException("descriptor " + descriptor + " " + whyNot); }
+        requireInside(wanted.dmaBufOffset(), wanted.length(), DmaBufs.size(descriptor));
+    }
+
+    static void requireInside(long offset, long length, long size) {
+        if (length > size || offset > size - length) {
+            throw new IndexOutOfBoundsException(
+                    "the DMA-buf has " + size + " bytes, not " + length + " from offset " + offset);
         }
     }
 
@@ -166,6 +191,10 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
             throw new UnsupportedOperationException("memory of " + wanted.deviceInterface()
                     + " is not offered here: this libfabric was built without it, or the machine has no such device");
         }
+        if (wanted.dmaBuf().isPresent() && NO_DMA_BUFS.contains(-out.status())) {
+            throw new UnsupportedOperationException("DMA-bufs are not offered by the provider " + provider()
+                    + " here: leave dmaBuf out, or use another provider");
+        }
         Status.check(out.status(), call.operation, provider());
         if (!isRandom) { requireSameKey(out.handle(), requested.getAsLong()); }
         return out.handle();
@@ -177,9 +206,13 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
                 | (isCounted ? FabricConstants.FI_RMA_EVENT : 0);
         List<MemorySegment> segments = wanted.segments();
         long bits = wanted.accessBits();
-        if (wanted.isOnDevice()) {
-            return MrOps.fi_mr_regattr(domain.handle(), new MrOps.OnDevice(wanted.deviceInterface().ordinal(),
-                    wanted.device(), segments.getFirst(), wanted.length()), bits, key, flags);
+        if (wanted.isOnDevice() || wanted.dmaBuf().isPresent()) {
+            MrOps.OnDevice memory = new MrOps.OnDevice(wanted.deviceInterface().ordinal(), wanted.device(),
+                    segments.getFirst(), wanted.length());
+            MrOps.DmaBuf exported = wanted.dmaBuf().isEmpty()
+                    ? null
+                    : new MrOps.DmaBuf(wanted.dmaBuf().getAsInt(), wanted.dmaBufOffset());
+            return MrOps.fi_mr_regattr(domain.handle(), memory, exported, bits, key, flags);
         }
         return switch (call) {
             case ONE -> MrOps.fi_mr_reg(domain.handle(), segments.getFirst(), bits, key, flags);

@@ -33,6 +33,11 @@ public final class FabricCalls {
         return fi_version() >>> 16 >= 2;
     }
 
+    /** Whether memory can be registered as a part of a DMA-buf. */
+    public static boolean takesDmaBufs() {
+        return isTwo();
+    }
+
     public static String fi_strerror(int errno) { return LibC.string(fabric_h.fi_strerror(errno)); }
 
     public static String fi_tostr(int value, int type) {

@@ -7,6 +7,7 @@ import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_mr_attr;
+import io.ofi4j.bindings.fi_mr_dmabuf;
 import io.ofi4j.bindings.fi_mr_map_raw;
 import io.ofi4j.bindings.fi_mr_modify;
 import io.ofi4j.bindings.fi_mr_raw_attr;
@@ -53,21 +54,45 @@ public final class MrOps {
     /** Memory of a device: an {@code enum fi_hmem_iface}, the device's number, and where the memory is. */
     public record OnDevice(int iface, int number, MemorySegment begin, long length) {}
 
-    public static Opened fi_mr_regattr(Handle domain, OnDevice memory, long access, long requestedKey, long flags) {
+    /** A DMA-buf: its descriptor, and where in it the memory begins. */
+    public record DmaBuf(int descriptor, long offset) {}
+
+    /** @param exported the DMA-buf that the memory is a part of, or null */
+    public static Opened fi_mr_regattr(Handle domain, OnDevice memory, DmaBuf exported, long access, long requestedKey,
+            long flags) {
         MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
         return Opened.by(domain.provider(), (arena, out) -> {
-            MemorySegment vector = iovec.allocate(arena);
-            iovec.iov_base(vector, memory.begin);
-            iovec.iov_len(vector, memory.length);
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
-            fi_mr_attr.mr_iov(attributes, vector);
+            if (exported == null) {
+                fi_mr_attr.mr_iov(attributes, vector(memory, arena));
+            } else {
+                fi_mr_attr.dmabuf(attributes, part(exported, memory, arena)); // a union with mr_iov
+            }
             fi_mr_attr.iov_count(attributes, 1);
             fi_mr_attr.access(attributes, access);
             fi_mr_attr.requested_key(attributes, requestedKey);
             fi_mr_attr.iface(attributes, memory.iface);
             fi_mr_attr.device(attributes).set(JAVA_LONG, 0, memory.number); // a union, whose first bytes count
-            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
+            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes,
+                    exported == null ? flags : flags | fabric_h.FI_MR_DMABUF(), out);
         });
+    }
+
+    private static MemorySegment vector(OnDevice memory, Arena arena) {
+        MemorySegment vector = iovec.allocate(arena);
+        iovec.iov_base(vector, memory.begin);
+        iovec.iov_len(vector, memory.length);
+        return vector;
+    }
+
+    /** The base is where the DMA-buf begins, and the offset is added to it. */
+    private static MemorySegment part(DmaBuf exported, OnDevice memory, Arena arena) {
+        MemorySegment part = fi_mr_dmabuf.allocate(arena);
+        fi_mr_dmabuf.fd(part, exported.descriptor);
+        fi_mr_dmabuf.offset(part, exported.offset);
+        fi_mr_dmabuf.len(part, memory.length);
+        fi_mr_dmabuf.base_addr(part, MemorySegment.ofAddress(memory.begin.address() - exported.offset));
+        return part;
     }
 
     private static MemorySegment vector(List<MemorySegment> segments, Arena arena) {
