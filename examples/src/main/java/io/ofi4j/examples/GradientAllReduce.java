@@ -29,13 +29,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * The sum of all ranks' gradients at every rank, as training with parallel data needs it after each step. Shows a ring of one-sided
  * writes: in the first half (reduce-scatter) each rank writes a block to the next one's memory, which adds its own and passes the sum
  * on; in the second half (all-gather) the sums go around. Each rank sends 2 (N-1)/N of the gradient, whatever N is. Beside it, the
- * same by {@link JobCollectives}, which sends tagged messages. Every element of every round is checked.
+ * same by {@link JobCollectives}, which sends tagged messages, and by libfabric's own all-reduce, where there is one. Every element of every round is checked.
  */
 public final class GradientAllReduce {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -51,26 +54,61 @@ public final class GradientAllReduce {
     private final MemoryRegion memory;
     private final long inbox;
     private final Ranks ranks;
+    /** Libfabric's own all-reduce, where the provider has one of floats. */
+    private final Optional<LibfabricCollectives> libfabrics;
     /** Writes that have come, by the step that they belong to. */
     private final int[] arrived;
     private int written;
     private final CompletionHandler completions = this::count;
 
-    private GradientAllReduce(Job job, Endpoint endpoint, CompletionQueue queue, MemoryRegion memory, Ranks ranks) {
+    private GradientAllReduce(Job job, Endpoint endpoint, CompletionQueue queue, MemoryRegion memory, Ranks ranks,
+            Optional<LibfabricCollectives> libfabrics) {
         this.job = job;
         this.endpoint = endpoint;
         this.queue = queue;
         this.memory = memory;
         this.inbox = memory.length() / 2;
         this.ranks = ranks;
+        this.libfabrics = libfabrics;
         this.arrived = new int[2 * job.size()];
     }
 
-    /** What one size took, in bytes and nanoseconds. */
-    private record Row(long bytes, long ring, long messages) {
-        double[] point(long nanos) { return new double[]{bytes, megabytes(nanos)}; }
+    /** Who sums up. */
+    private enum Way {
+        RING("ring of writes"), MESSAGES("messages"), LIBFABRIC("libfabric's own");
 
-        double megabytes(long nanos) { return bytes * 1e3 / nanos; }
+        private final String title;
+
+        Way(String title) { this.title = title; }
+    }
+
+    /** What one size took, in bytes and nanoseconds. */
+    private record Row(long bytes, Map<Way, Long> nanos) {
+        double[] point(Way way) { return new double[]{bytes, megabytes(way)}; }
+
+        double megabytes(Way way) { return bytes * 1e3 / nanos.get(way); }
+
+        /** A table's row: microseconds and megabytes a second of each way. */
+        @Override
+        public String toString() {
+            StringBuilder row = new StringBuilder(String.format("%-9s", Plot.bytes(bytes)));
+            for (Way way : Way.values()) {
+                row.append(nanos.containsKey(way)
+                        ? String.format(" %12.1f %9.1f", nanos.get(way) / 1e3, megabytes(way))
+                        : String.format(" %12s %9s", "-", "-"));
+            }
+            return row.toString();
+        }
+
+        static String header() {
+            StringBuilder header = new StringBuilder(String.format("%-9s", "gradient"));
+            StringBuilder units = new StringBuilder(String.format("%-9s", ""));
+            for (Way way : Way.values()) {
+                header.append(String.format(" %22s", way.title));
+                units.append(String.format(" %12s %9s", "us", "MB/s"));
+            }
+            return header + System.lineSeparator() + units;
+        }
     }
 
     /**
@@ -100,58 +138,66 @@ public final class GradientAllReduce {
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
                 JobCollectives all = new JobCollectives(job, domain)) {
             Ranks ranks = Ranks.exchange(job, endpoint, peers, memory.remote());
-            GradientAllReduce ring = new GradientAllReduce(job, endpoint, queue, memory, ranks);
+            Optional<LibfabricCollectives> libfabrics = LibfabricCollectives.join(job, arguments[0]);
+            GradientAllReduce ring = new GradientAllReduce(job, endpoint, queue, memory, ranks, libfabrics);
+            String conditions = job.size() + " ranks, " + arguments[0] + ", libfabric " + libfabric.version()
+                    + ", median of " + rounds + " rounds, JDK " + Runtime.version();
+            ring.print(conditions);
+            ring.print(Row.header());
             List<Row> rows = new ArrayList<>();
             for (long bytes = SMALLEST; bytes <= largest; bytes *= 4) {
                 rows.add(ring.measure(all, bytes, rounds));
+                ring.print(rows.getLast().toString());
             }
-            if (job.rank() == 0 && arguments.length == 4) {
-                draw(Path.of(arguments[3]), job.size() + " ranks, " + arguments[0] + ", libfabric "
-                        + libfabric.version() + ", median of " + rounds + " rounds, JDK " + Runtime.version(), rows);
-            }
+            if (job.rank() == 0 && arguments.length == 4) { draw(Path.of(arguments[3]), conditions, rows); }
             job.barrier(); // nobody closes what a neighbour still writes to
+            libfabrics.ifPresent(LibfabricCollectives::close);
         }
     }
+
+    private void print(String line) { if (job.rank() == 0) { System.out.println(line); } }
 
     private Row measure(JobCollectives all, long bytes, int rounds) {
         int count = (int) (bytes / Float.BYTES);
-        long[] ring = new long[rounds];
-        long[] messages = new long[rounds];
+        Map<Way, long[]> nanos = new EnumMap<>(Way.class);
         for (int round = 0; round < rounds; round++) {
-            ring[round] = time(all, count, round, () -> allReduce(count));
-            messages[round] = time(all, count, round,
+            int at = round;
+            nanos.computeIfAbsent(Way.RING, way -> new long[rounds])[at] = time(all, memory.segment(), memory.segment(),
+                    count, round, () -> allReduce(count));
+            nanos.computeIfAbsent(Way.MESSAGES, way -> new long[rounds])[at] = time(all, memory.segment(),
+                    memory.segment(), count, round,
                     () -> all.allReduce(memory.slice(0, bytes), AtomicOperation.SUM, Datatype.FLOAT));
+            libfabrics.filter(own -> bytes <= LibfabricCollectives.LONGEST && own.sums(Datatype.FLOAT))
+                    .ifPresent(own -> nanos.computeIfAbsent(Way.LIBFABRIC, way -> new long[rounds])[at] = time(all,
+                            own.numbers(), own.result(), count, at, () -> own.allReduce(Datatype.FLOAT, count)));
         }
-        Row row = new Row(bytes, median(ring), median(messages));
-        if (job.rank() == 0) {
-            System.out.printf("%d ranks, %s: ring of writes %.1f us, %.1f MB/s; tagged messages %.1f us, %.1f MB/s%n",
-                    job.size(), Plot.bytes(bytes), row.ring / 1e3, row.megabytes(row.ring), row.messages / 1e3,
-                    row.megabytes(row.messages));
-        }
-        return row;
+        Map<Way, Long> medians = new EnumMap<>(Way.class);
+        nanos.forEach((way, times) -> medians.put(way, median(times)));
+        return new Row(bytes, medians);
     }
 
-    private long time(JobCollectives all, int count, int round, Runnable reduction) {
+    private long time(JobCollectives all, MemorySegment own, MemorySegment sums, int count, int round,
+            Runnable reduction) {
         for (int i = 0; i < count; i++) {
-            memory.segment().setAtIndex(FLOAT, i, gradient(job.rank(), round, i));
+            own.setAtIndex(FLOAT, i, gradient(job.rank(), round, i));
         }
         all.barrier();
         long start = System.nanoTime();
         reduction.run();
         long nanos = System.nanoTime() - start;
-        check(count, round);
+        check(sums, count, round);
         return nanos;
     }
 
     private static float gradient(int rank, int round, int index) { return (index + round + 7 * rank) % VARIETY; }
 
-    private void check(int count, int round) {
+    private void check(MemorySegment sums, int count, int round) {
         for (int i = 0; i < count; i++) {
             float expected = 0;
             for (int rank = 0; rank < job.size(); rank++) {
                 expected += gradient(rank, round, i);
             }
-            float found = memory.segment().getAtIndex(FLOAT, i);
+            float found = sums.getAtIndex(FLOAT, i);
             if (found != expected) {
                 throw new IllegalStateException("element " + i + " of " + count + " is " + found + ", not " + expected);
             }
@@ -234,10 +280,14 @@ public final class GradientAllReduce {
     }
 
     private static void draw(Path file, String conditions, List<Row> rows) {
+        List<Plot.Line> lines = new ArrayList<>();
+        for (Way way : Way.values()) {
+            List<double[]> points = rows.stream().filter(row -> row.nanos.containsKey(way)).map(row -> row.point(way))
+                    .toList();
+            if (!points.isEmpty()) { lines.add(new Plot.Line(way.title, points)); }
+        }
         Plot plot = new Plot("Bandwidth of all-reduce", new Plot.Axis("bytes of the gradient", 2, Plot::bytes),
-                new Plot.Axis("MB/s", 10, Plot::plain),
-                List.of(new Plot.Line("ring of writes", rows.stream().map(row -> row.point(row.ring)).toList()),
-                        new Plot.Line("messages", rows.stream().map(row -> row.point(row.messages)).toList())));
+                new Plot.Axis("MB/s", 10, Plot::plain), lines);
         try {
             Files.writeString(file, Plot.page("All-reduce of gradients", conditions, List.of(plot)));
         } catch (IOException e) {

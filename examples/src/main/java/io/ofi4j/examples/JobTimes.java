@@ -29,18 +29,22 @@ import java.util.List;
 
 /**
  * What a job costs on this machine. Shows how long it takes from the start of the processes until each has joined, and until each has
- * exchanged bytes with each; what a barrier and a small all-reduce take then; and what peers cost that are only in an address vector.
+ * exchanged bytes with each; what a barrier and all-reduces take then, by {@link JobCollectives} and by libfabric itself where the
+ * provider has them; and what peers cost that are only in an address vector.
  */
 public final class JobTimes {
     private static final int BLOCK = 8;
     private static final int PORT_AT = 2;
+    private static final int[] SIZES = {8, 4 << 10, 64 << 10, 1 << 20};
+    /** Beyond it, a tenth of the rounds. */
+    private static final int SMALL = 4 << 10;
 
     private JobTimes() {}
 
     /**
      * Runs one rank.
      *
-     * @param arguments the provider, how often the operations are measured, and how many peers are inserted by rank 0 at the end, whose
+     * @param arguments the provider, how often the operations are measured, after as many that are not, and how many peers are inserted by rank 0 at the end, whose
      *        addresses nobody has: 0 unless addresses are those of IP
      */
     public static void main(String[] arguments) {
@@ -55,21 +59,23 @@ public final class JobTimes {
         try (Job job = Job.join();
                 Fabric fabric = libfabric.openFabric(info);
                 Domain domain = fabric.openDomain();
-                MemoryRegion memory = domain.allocate(2L * BLOCK * job.size(), Access.SEND, Access.RECEIVE)) {
+                MemoryRegion memory = domain.allocate(Math.max(2L * BLOCK * job.size(), SIZES[SIZES.length - 1]),
+                        Access.SEND, Access.RECEIVE)) {
             final long joined = Duration.between(start, Instant.now()).toMillis();
             try (JobCollectives all = new JobCollectives(job, domain)) {
                 all.allToAll(memory.slice(0, (long) BLOCK * job.size()),
                         memory.slice((long) BLOCK * job.size(), (long) BLOCK * job.size()));
                 long connected = Duration.between(start, Instant.now()).toMillis();
-                double barrier = median(rounds, all::barrier);
-                double sum = median(rounds,
-                        () -> all.allReduce(memory.slice(0, BLOCK), AtomicOperation.SUM, Datatype.INT64));
                 report(job, all, memory, "from its start, joined after", joined);
                 report(job, all, memory, "from its start, each connected with each after", connected);
                 report(job, all, memory, "resident MiB", residentKilobytes() / 1024);
-                print(job, "median of %d: barrier %.1f us, all-reduce of %d bytes %.1f us", rounds, barrier, BLOCK,
-                        sum);
+                measure(job, all, memory, rounds);
             }
+            LibfabricCollectives.join(job, arguments[0]).ifPresent(own -> {
+                try (own) {
+                    measure(job, own, rounds);
+                }
+            });
             int peers = Integer.parseInt(arguments[2]);
             if (job.rank() == 0 && peers > 0) { insert(job, domain, peers); }
             job.barrier();
@@ -87,15 +93,37 @@ public final class JobTimes {
         if (job.rank() == 0) { System.out.println(job.size() + " ranks, " + String.format(form, values)); }
     }
 
-    private static double median(int rounds, Runnable operation) {
-        long[] nanos = new long[rounds];
-        for (int i = 0; i < rounds; i++) {
+    private static void measure(Job job, JobCollectives all, MemoryRegion memory, int rounds) {
+        measure(job, rounds, "JobCollectives", 0, all::barrier);
+        for (int size : SIZES) {
+            memory.segment().fill((byte) 0); // sums stay 0, as in C
+            Runnable sum = () -> all.allReduce(memory.slice(0, size), AtomicOperation.SUM, Datatype.INT64);
+            measure(job, rounds, "JobCollectives", size, sum);
+        }
+    }
+
+    private static void measure(Job job, LibfabricCollectives own, int rounds) {
+        measure(job, rounds, "endpoint.collectives()", 0, own::barrier);
+        for (int size : SIZES) {
+            if (size <= LibfabricCollectives.LONGEST) {
+                measure(job, rounds, "endpoint.collectives()", size,
+                        () -> own.allReduce(Datatype.INT64, size / Long.BYTES));
+            }
+        }
+    }
+
+    /** 0 bytes are a barrier. */
+    private static void measure(Job job, int rounds, String who, int bytes, Runnable operation) {
+        int count = bytes > SMALL ? Math.ceilDiv(rounds, 10) : rounds;
+        long[] nanos = new long[count];
+        for (int round = -count; round < count; round++) {
             long start = System.nanoTime();
             operation.run();
-            nanos[i] = System.nanoTime() - start;
+            if (round >= 0) { nanos[round] = System.nanoTime() - start; }
         }
         Arrays.sort(nanos);
-        return nanos[rounds / 2] / 1e3;
+        print(job, "median of %d: %s, %s %.1f us", count, who,
+                bytes == 0 ? "barrier" : "all-reduce of " + bytes + " bytes", nanos[count / 2] / 1e3);
     }
 
     /** The addresses are of 127.0.0.0/8, each with a port of its own: a vector does not look whether anybody is there. */
