@@ -20,9 +20,10 @@ final class ForkedArchive {
     private static final long DEADLINE_SECONDS = 120;
     private static final String MAIN = "io.ofi4j.examples/" + Ofi4j.class.getName();
 
-    /** Those of this JVM, or, where it has everything on its class path, those that it is told. */
-    private static final String MODULES = System.getProperty("ofi4j.test.modules",
-            System.getProperty("jdk.module.path"));
+    /** The modules, where this JVM has everything on its class path: on an emulated machine, where an archive takes minutes to make. */
+    private static final String TOLD = System.getProperty("ofi4j.test.modules");
+
+    private static final String MODULES = TOLD == null ? System.getProperty("jdk.module.path") : TOLD;
 
     /** The options that JVMs of an archive must have had when it was made. */
     private static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m");
@@ -42,7 +43,8 @@ final class ForkedArchive {
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(OPTIONS);
         try {
-            command.addAll(Runtime.version().feature() < FIRST_RELEASE ? List.of("-p", MODULES) : archived(command));
+            boolean isArchived = Runtime.version().feature() >= FIRST_RELEASE && TOLD == null;
+            command.addAll(isArchived ? archived(command) : List.of("-p", MODULES));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
