@@ -9,8 +9,11 @@ import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.AtomicMessageStruct;
+import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.Fact;
+import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * A prepared atomic operation on elements of one type: segments of operands, comparands, results and the target, peer, flags and
@@ -265,7 +268,7 @@ public final class AtomicMessage {
         requireSuits(form, hasFlags, atomics.limits.bytes(form, operation, datatype, remoteElements));
         boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlocked);
         try {
-            requireRights(form, operation == AtomicOperation.ATOMIC_READ);
+            requireRights(form, operation);
             long as = hasFlags ? atomics.slots.numberFor(flags) : atomics.number;
             long context = atomics.contexts.acquire(token, as, regions[OPERANDS][0].number);
             if (context == ContextSlab.NONE) { return false; }
@@ -305,6 +308,34 @@ public final class AtomicMessage {
         if (more > 0) { atomics.contexts.alsoConcerns(context, atomics.further, more); }
     }
 
+    Endpoint endpoint() { return atomics.endpoint; }
+
+    Peer peer() { return peer; }
+
+    long flags() { return flags; }
+
+    MemoryRegion[] regionsInUse(Form form) {
+        return IntStream.range(0, lists(form)).boxed().flatMap(list -> Arrays.stream(regions[list], 0, counts[list]))
+                .toArray(MemoryRegion[]::new);
+    }
+
+    /** What starts it later, checked as {@link #tryPost} does before the guard. */
+    DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
+        requireOwner();
+        requireComplete(form);
+        requireSuits(form, true, atomics.limits.bytes(form, operation, datatype, remoteElements));
+        if (remoteCount > counts[OPERANDS] && atomics.endpoint.quirks.has(Fact.DEFERRED_ATOMICS_LOSE_TARGETS)) {
+            throw new UnsupportedOperationException("deferred atomic operations with more remote segments than operand"
+                    + " segments do not work on provider " + atomics.checks.provider + ": queue several");
+        }
+        struct.prepare(operation.value(), 0);
+        return switch (form) {
+            case BASE -> DeferredWorkStruct.execute(atomics.endpoint.handle, struct, flags);
+            case FETCH -> DeferredWorkStruct.fetch(atomics.endpoint.handle, struct, flags);
+            case COMPARE -> DeferredWorkStruct.compare(atomics.endpoint.handle, struct, flags);
+        };
+    }
+
     private void requireOwner() {
         if (owner != Thread.currentThread()) {
             throw new WrongThreadException("this message was made by thread '" + owner.getName()
@@ -335,8 +366,10 @@ public final class AtomicMessage {
     }
 
     /** Each region's rights, and those of the targets; bounds were checked when the segments were added. */
-    private void requireRights(Form form, boolean reads) {
-        long remoteRight = reads ? Access.REMOTE_READ.bit() : Access.REMOTE_WRITE.bit();
+    void requireRights(Form form, AtomicOperation operation) {
+        long remoteRight = operation == AtomicOperation.ATOMIC_READ
+                ? Access.REMOTE_READ.bit()
+                : Access.REMOTE_WRITE.bit();
         for (int list = 0; list < lists(form); list++) {
             long right = list == RESULTS ? Access.READ.bit() : Access.WRITE.bit();
             for (int i = 0; i < counts[list]; i++) {

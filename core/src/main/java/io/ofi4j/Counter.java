@@ -16,6 +16,7 @@ import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.function.IntConsumer;
 import java.util.function.LongToIntFunction;
+import java.util.function.Supplier;
 
 /**
  * Counts completed and failed operations; fi_cntr(3). Opened by {@link Domain#openCounter()}, bound to endpoints before they
@@ -29,6 +30,9 @@ import java.util.function.LongToIntFunction;
  * {@link UnsupportedOperationException} if the provider does not offer the call.
  */
 public final class Counter implements AutoCloseable {
+    /** The lowest number of 32 bits, if added to what is not below 0. */
+    private static final long HALF_OF_32_BITS = 1L << 31;
+
     final ThreadGuard guard;
 
     /**
@@ -57,6 +61,8 @@ public final class Counter implements AutoCloseable {
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
     private volatile boolean closed;
+    /** Whether it counts no more, because work of a closed endpoint waited for it. */
+    private volatile boolean spent;
 
     private Counter(Domain domain, Handle handle, WaitObject waitObject, ThreadGuard guard) {
         this.domain = domain;
@@ -227,7 +233,36 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private void requireOpen() { if (closed || spent) { requireUsable(); } }
+
+    /** @throws IllegalStateException if it is closed or spent; any thread may call this */
+    void requireUsable() {
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        if (spent) {
+            throw new IllegalStateException(this + " is spent, because deferred work of an endpoint that was closed"
+                    + " waited for it: open another");
+        }
+    }
+
+    /** Runs an action while nobody else uses or closes it. */
+    <T> T undisturbed(Supplier<T> action) {
+        try (var _ = guard.enterAsAnyone()) {
+            return action.get();
+        }
+    }
+
+    boolean isBelow(long threshold) { return ops.fi_cntr_read() < threshold; }
+
+    /**
+     * Takes the count so far from every threshold that it never gets there, where it has 32 bits: nothing that waits for it starts any more.
+     *
+     * @return the count that it may have reached before
+     */
+    long spend() {
+        spent = true;
+        ops.fi_cntr_add(HALF_OF_32_BITS);
+        return (int) (ops.fi_cntr_read() ^ HALF_OF_32_BITS);
+    }
 
     /**
      * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
@@ -237,12 +272,20 @@ public final class Counter implements AutoCloseable {
     public void close() {
         try (var _ = guard.enter()) {
             if (closed) { return; }
+            domain.queues.works.endDone();
             bound.requireNone(this);
             closed = true;
+            domain.queues.works.closing(this);
         }
         blocking.awaitNobodyInside();
         domain.forget(this);
-        Status.check(domain.closes.close(() -> FidOps.fi_close(handle)), "fi_close(counter)", handle.provider());
+        Status.check(domain.closes.close(this::closeNatively), "fi_close(counter)", handle.provider());
+    }
+
+    private int closeNatively() {
+        int status = FidOps.fi_close(handle);
+        domain.queues.works.closed(this);
+        return status;
     }
 
     @Override

@@ -29,9 +29,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, address vectors and
- * endpoints, and registers memory. The caller closes everything opened here before the domain. A region grants the rights that are
- * named when it is made, at least one, and no other.
+ * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, vectors and endpoints, and
+ * registers memory. Close what was opened here before it. A region grants the rights named when it is made, at least one, and no other.
  *
  * <p>Its {@link ThreadingModel} decides which threads may call it; others get {@link WrongThreadException}. Except for
  * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException} if
@@ -43,10 +42,7 @@ public final class Domain implements AutoCloseable {
     /** Used under the monitor. */
     final DomainRegions regions;
     /** Set by {@link #regions}. */
-    final ClosingRegions closingRegions = new ClosingRegions() {
-        @Override
-        public void finishIdle() { finishIdleRegions(); }
-    };
+    final ClosingRegions closingRegions = new ClosingRegions(this::finishIdleRegions);
 
     final Quirks quirks;
     /** Closes the native objects of this domain in order. */
@@ -85,8 +81,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its
-     * owner.
+     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
      *
      * @param attributes its size, format and wait object
      * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
@@ -276,9 +271,7 @@ public final class Domain implements AutoCloseable {
     }
 
     private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
-        synchronized (this) {
-            requireOpen();
-        }
+        requireOpen();
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
         FileMapping mapping = file.map(); // may take long: not under the monitor
         synchronized (this) {
@@ -310,6 +303,16 @@ public final class Domain implements AutoCloseable {
         return adopt(new SaveService(this));
     }
 
+    /**
+     * {@return what starts once a counter has reached a threshold; fi_trigger(3)}
+     *
+     * @throws UnsupportedOperationException if this domain was opened without {@link Capability#TRIGGER}
+     */
+    public DeferredWork deferredWork() {
+        requireOpen();
+        return queues.works.open();
+    }
+
     <T> T adopt(T child) {
         children.add(child);
         return child;
@@ -329,8 +332,7 @@ public final class Domain implements AutoCloseable {
     public ProgressThread startProgress(Duration pause) { return startProgress(ProgressThread.every(pause)); }
 
     /**
-     * Starts a thread that makes progress on all queues of this domain, including those opened later, so that peers are served
-     * while the application does not poll.
+     * Starts a thread that makes progress on all queues of this domain, also those opened later, to serve peers while nobody polls.
      *
      * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a completion
      * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
@@ -352,7 +354,7 @@ public final class Domain implements AutoCloseable {
 
     void checkThread() { guard.checkThread(); }
 
-    private void requireOpen() {
+    private synchronized void requireOpen() {
         checkThread();
         if (closed) { throw new IllegalStateException(this + " is closed"); }
     }

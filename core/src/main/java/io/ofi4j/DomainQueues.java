@@ -25,11 +25,14 @@ final class DomainQueues {
     private final ThreadGuard domainGuard;
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
     private ProgressThread progressThread;
+    /** The deferred work of the domain. */
+    final WorkList works;
 
     DomainQueues(Domain domain, ThreadGuard domainGuard) {
         this.domain = domain;
         this.info = domain.info();
         this.domainGuard = domainGuard;
+        this.works = new WorkList(domain);
     }
 
     /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
@@ -98,7 +101,9 @@ final class DomainQueues {
 
     List<CompletionQueue> all() { return List.copyOf(queues); }
 
-    int inFlight(MemoryRegion region) { return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum(); }
+    int inFlight(MemoryRegion region) {
+        return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum() + works.inFlight(region);
+    }
 
     /**
      * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room

@@ -379,9 +379,9 @@ public final class Endpoint implements AutoCloseable {
 
     private void closeAlias() {
         refusePosts();
-        int status = FidOps.fi_close(handle);
+        domain.queues.works.closing(this);
         original.aliases.remove(this);
-        Status.check(status, "fi_close(alias)", info.provider());
+        Status.check(FidOps.fi_close(handle), "fi_close(alias)", info.provider());
     }
 
     private void refusePosts() {

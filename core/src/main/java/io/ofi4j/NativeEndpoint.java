@@ -254,11 +254,13 @@ final class NativeEndpoint implements EndpointView {
     void drain() {
         CompletionQueue queue = bindings.transmitQueue();
         Quirks quirks = endpoint.quirks;
+        domain.queues.works.closing(endpoint);
         queue.drain();
         if (!enabled) { return; }
         if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(MOMENT, () -> false); }
         if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
-            progress(PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0);
+            progress(PATIENCE, () -> queue.transmitsInFlight(endpoint) == 0
+                    && domain.queues.works.transmitsInFlight(endpoint) == 0);
         } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
             progress(PATIENCE, () -> queue.readsInFlight(endpoint) == 0);
         }
@@ -290,7 +292,10 @@ final class NativeEndpoint implements EndpointView {
         int status = 0;
         if (isNow) {
             status = closeHandle();
-            if (status == 0) { closeOwned(); }
+            if (status == 0) {
+                closeOwned();
+                domain.queues.works.closed(endpoint);
+            }
         } else {
             domain.closes.hold(this);
             if (enabled) { bindings.receiveQueue().endReceives(endpoint); }

@@ -4,6 +4,7 @@ import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.MessageStruct;
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -267,7 +268,20 @@ public final class PreparedMessage {
         }
     }
 
-    private void requireSuits(Call call) {
+    Endpoint endpoint() { return family.endpoint; }
+
+    MemoryRegion[] regionsInUse() { return Arrays.copyOf(regions, count); }
+
+    /** What a post checks inside the guard. */
+    void requirePostable(Call call) {
+        if (call.isReceive) {
+            family.requireReceivable(this);
+        } else {
+            family.requireSendable(this, flags);
+        }
+    }
+
+    void requireSuits(Call call) {
         requireOwner();
         if (peer == null && !call.isReceive) {
             throw new IllegalStateException("the message has no peer: set one with peer(...)");

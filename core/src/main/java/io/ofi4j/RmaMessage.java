@@ -5,6 +5,7 @@ import io.ofi4j.info.Durability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.OptionalLong;
 
@@ -338,7 +339,14 @@ public final class RmaMessage {
                 + "' make one of its own with Rma.message()");
     }
 
-    private void requireSuits(Call call) {
+    Endpoint endpoint() { return rma.endpoint; }
+
+    MemoryRegion[] regionsInUse() { return Arrays.copyOf(regions, localCount); }
+
+    /** What a post checks inside the guard. */
+    void requireOpen() { checks.requireOpen(regions, localCount, peer); }
+
+    void requireSuits(Call call) {
         requireOwner();
         if (call.isRead) {
             requireReadable();

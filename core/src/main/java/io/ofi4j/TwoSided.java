@@ -166,10 +166,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
         if ((message.flags & FabricConstants.FI_REMOTE_CQ_DATA) != 0) { requireData(0); }
         boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
         try {
-            checks.requireOpen(message.regions, message.count, message.peer);
             long flags = call.hasFlags ? message.flags : defaultFlags;
-            if (message.length == 0) { sends.requireEmptyWriteCompletes(flags); }
-            if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) { throw injectHangs(); }
+            requireSendable(message, flags);
             long number = call.hasFlags ? sends.numberFor(flags) : sendNumber;
             long context = sendContexts.acquire(token, number, message.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
@@ -180,6 +178,20 @@ abstract sealed class TwoSided permits Messages, Tagged {
         }
     }
 
+    /** Inside the guard of sends. */
+    void requireSendable(PreparedMessage message, long flags) {
+        checks.requireOpen(message.regions, message.count, message.peer);
+        if (message.length == 0) { sends.requireEmptyWriteCompletes(flags); }
+        if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) { throw injectHangs(); }
+    }
+
+    /** Inside the guard of receives. */
+    void requireReceivable(PreparedMessage message) {
+        checks.requireReceiving();
+        checks.requireOpen(message.regions, message.count);
+        if (message.peer != null) { source(message.peer); }
+    }
+
     private UnsupportedOperationException injectHangs() {
         return new UnsupportedOperationException("a message with INJECT never completes over " + checks.provider
                 + ": use inject, or leave the flag out");
@@ -188,9 +200,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private boolean tryReceive(PreparedMessage message, PreparedMessage.Call call, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceiving();
-            checks.requireOpen(message.regions, message.count);
-            if (message.peer != null) { source(message.peer); }
+            requireReceivable(message);
             long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
             message.noteRegions(receiveContexts, context);

@@ -7,12 +7,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * What polls of a domain's queues do beside reading completions: they finish regions that were closed with operations in flight, and
  * run the chores of saves.
  */
-public abstract class ClosingRegions {
+public final class ClosingRegions {
     /** Whether there is anything to do. */
     public volatile boolean isAny;
 
     private final List<Runnable> chores = new CopyOnWriteArrayList<>();
+    private final Runnable finishIdle;
     private volatile boolean areRegions;
+
+    /** Runs this for regions that wait: it finishes those that have no operation in flight any more. */
+    public ClosingRegions(Runnable finishIdle) {
+        this.finishIdle = finishIdle;
+    }
 
     /** Whether regions wait for their last operation. */
     public synchronized void regions(boolean any) {
@@ -38,9 +44,6 @@ public abstract class ClosingRegions {
 
     public void run() {
         chores.forEach(Runnable::run);
-        if (areRegions) { finishIdle(); }
+        if (areRegions) { finishIdle.run(); }
     }
-
-    /** Finishes the regions that have no operation in flight any more. */
-    public abstract void finishIdle();
 }

@@ -152,7 +152,8 @@ public abstract class CompletionReader {
 
     /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
     public boolean isSimple(long context) {
-        return contexts.isWanted(context) || dataReceives.areNone() && !contexts.isInFlight(context);
+        return contexts.isWanted(context)
+                || dataReceives.areNone() && contexts.areNoneOutside() && !contexts.isInFlight(context);
     }
 
     /** Frees the slot of a simple one; its token. */
@@ -222,6 +223,8 @@ public abstract class CompletionReader {
         if (contexts.isInFlight(context)) {
             return (flags & FAILED) == 0 ? contexts.completeLook(context) : contexts.fail(context);
         }
+        Long token = contexts.endOutside(context);
+        if (token != null) { return token; }
         dataReceives.completed(context); // a peer's write
         return CompletionHandler.NO_TOKEN;
     }

@@ -2,6 +2,8 @@ package io.ofi4j.internal.engine;
 
 import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
@@ -79,6 +81,8 @@ public final class ContextSlab {
     private long timesFull;
     /** Null until it is first wanted. */
     private LatencyRecording latencies;
+    /** The tokens of operations whose contexts are elsewhere. Any thread may use it. */
+    private final Map<Long, Long> outside = new ConcurrentHashMap<>();
 
     /** The memory must live until no provider can write to it. */
     public ContextSlab(Arena memory, int slots) {
@@ -89,6 +93,23 @@ public final class ContextSlab {
         for (int slot = slots - 1; slot >= 0; slot--) {
             release(context(slot)); // the last freed is taken first: few cache lines
         }
+    }
+
+    /** Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call this. */
+    public void outside(long context, long token) {
+        outside.put(context, token);
+    }
+
+    /** Whether it has not been reported. */
+    public boolean isOutside(long context) {
+        return outside.containsKey(context);
+    }
+
+    public boolean areNoneOutside() { return outside.isEmpty(); }
+
+    /** Forgets it; its token, or null if there is none. */
+    public Long endOutside(long context) {
+        return outside.remove(context);
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */

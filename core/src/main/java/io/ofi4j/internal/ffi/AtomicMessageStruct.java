@@ -20,8 +20,7 @@ public final class AtomicMessageStruct {
 
     final MemorySegment message;
     final int datatype;
-
-    private final MemorySegment remotes;
+    final MemorySegment remotes;
 
     /** Local segments with their descriptors: an array of {@code struct fi_ioc}. */
     public static final class Vector {

@@ -22,6 +22,7 @@ public final class MessageStruct {
     final MemorySegment message;
     final MemorySegment segments;
     final MemorySegment descriptors;
+    final boolean tagged;
     /** The bytes of all segments. */
     long length;
 
@@ -31,6 +32,7 @@ public final class MessageStruct {
 
     public MessageStruct(boolean tagged, int limit) {
         Arena arena = Arena.ofAuto();
+        this.tagged = tagged;
         this.message = fi_msg_tagged.allocate(arena); // the longer one, which begins as the other
         this.segments = iovec.allocateArray(limit, arena);
         this.descriptors = arena.allocate(JAVA_LONG, limit);

@@ -17,10 +17,9 @@ public final class RmaMessageStruct {
     final MemorySegment message;
     final MemorySegment locals;
     final MemorySegment descriptors;
+    final MemorySegment remotes;
     /** The bytes of all local segments. */
     long length;
-
-    private final MemorySegment remotes;
 
     public RmaMessageStruct(int localLimit, int remoteLimit) {
         Arena arena = Arena.ofAuto();

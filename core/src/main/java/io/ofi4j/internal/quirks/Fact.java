@@ -73,6 +73,12 @@ public enum Fact {
     OPTIONS_NEED_ENABLE,
     /** An endpoint has its address from the start and takes no other one. */
     FIXED_ADDRESSES,
+    /** A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there, never. */
+    COUNTERS_HAVE_32_BITS,
+    /** Deferred work that changes a counter never ends if the change leads back to the counter that it waited for. */
+    COUNTER_WORK_HANGS_IN_RINGS,
+    /** Deferred atomic operations change as many remote segments as they have segments of operands. */
+    DEFERRED_ATOMICS_LOSE_TARGETS,
     /** Of what peers do, counters count writes with data only. */
     COUNTS_DATA_WRITES_ONLY,
     /** Each completion queue, with all that is used with it, is a domain of its own. */

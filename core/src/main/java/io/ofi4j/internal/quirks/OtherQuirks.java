@@ -35,6 +35,11 @@ final class OtherQuirks {
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), Tested.ALL,
                     "A receive of a shared context that is canceled gives no completion.", "SharedContextTest",
                     Fact.SHARED_RECEIVES_END_SILENTLY),
+            new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.DEBIAN,
+                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work that changes"
+                            + " a counter inside the locks of others may wait for itself; remote segments of atomic operations are lost.",
+                    "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.COUNTER_WORK_HANGS_IN_RINGS,
+                    Fact.DEFERRED_ATOMICS_LOSE_TARGETS),
             new Quirk("rxd-messages", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A message that is sent with FI_INJECT never completes, and neither does one that is discarded.",
                     "MessagesTest", Fact.INJECTED_MESSAGES_HANG, Fact.DISCARDED_SENDS_HANG),

@@ -1,0 +1,302 @@
+package io.ofi4j;
+
+import io.ofi4j.DeferredWork.State;
+import io.ofi4j.DeferredWork.Work;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.CntrOps;
+import io.ofi4j.internal.ffi.DeferredWorkStruct;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * The deferred work of a domain that has not ended. Its monitor is taken last: inside guards and the domain's monitor, and none of them
+ * inside it.
+ */
+final class WorkList {
+    private static final String CALL = "fi_control(FI_QUEUE_WORK)";
+    /** What libfabric refers to, whatever the program forgets. */
+    private static final Set<Work> HELD = ConcurrentHashMap.newKeySet();
+    /** The most that a provider counts whose counters have 32 bits. */
+    private static final long MOST = Integer.MAX_VALUE;
+
+    private final Domain domain;
+    private final List<Work> works = new ArrayList<>();
+    private final boolean isOffered;
+    private final boolean is32Bits;
+    private final boolean ringsHang;
+    /** Of how many works the list is looked through next, so that works which have ended do not pile up. */
+    private int full = 64;
+
+    WorkList(Domain domain) {
+        this.domain = domain;
+        this.isOffered = isOffered(domain.info().capabilityBits());
+        this.is32Bits = domain.quirks.has(Fact.COUNTERS_HAVE_32_BITS);
+        this.ringsHang = domain.quirks.has(Fact.COUNTER_WORK_HANGS_IN_RINGS);
+    }
+
+    private static boolean isOffered(long capabilities) { return (capabilities & Capability.TRIGGER.bit()) != 0; }
+
+    DeferredWork open() {
+        if (!isOffered) { throw notOffered(domain); }
+        return new DeferredWork(domain, this);
+    }
+
+    private UnsupportedOperationException notOffered(Object opened) {
+        return new UnsupportedOperationException(
+                CALL + " is not offered by the provider " + domain.info().provider() + " here: " + opened
+                        + " was opened without Capability.TRIGGER, for which FabricHints.capabilities asks");
+    }
+
+    void requireThreshold(long threshold) {
+        if (threshold < 0 || is32Bits && threshold > MOST) {
+            throw new IllegalArgumentException("a threshold on provider " + domain.info().provider() + " is 0 to "
+                    + (is32Bits ? MOST : Long.MAX_VALUE) + ", not " + threshold);
+        }
+    }
+
+    void requireCounter(Counter counter) {
+        if (counter.domain() != domain) {
+            throw new IllegalArgumentException(counter + " is of another domain than the deferred work");
+        }
+        domain.checkThread();
+        counter.requireUsable();
+    }
+
+    Endpoint requireUsable(Endpoint endpoint, long flags) {
+        if (endpoint.domain != domain) {
+            throw new IllegalArgumentException(
+                    "the message is of " + endpoint + ", which is of another domain than the deferred work");
+        }
+        if (!isOffered(endpoint.info().capabilityBits())) { throw notOffered(endpoint); }
+        if ((flags & OperationFlag.INJECT.bit()) != 0) {
+            throw new IllegalArgumentException("deferred work takes no INJECT: its bytes are read when it starts");
+        }
+        endpoint.requireEnabled();
+        return endpoint;
+    }
+
+    /** Queues a work whose struct is there. The checks are made inside the guard of its queue. */
+    Work queue(Work work, Runnable checks) {
+        if (work.endpoint == null) { requireNoRing(work); }
+        prepare(work);
+        try {
+            work.counted.bind(work);
+            if (work.endpoint == null) {
+                work.trigger.undisturbed(() -> tryQueue(work, checks));
+            } else {
+                work.trigger.bind(work);
+                work.queue.dropSilent(); // polls that find nothing see what has ended
+                check(work.second.queue(domain.handle()));
+                if (!tryQueueInside(work, checks)) {
+                    PostRetry.until(work.endpoint, work.queue, CALL, work.peer, () -> tryQueueInside(work, checks));
+                }
+            }
+        } catch (Throwable t) {
+            end(work, State.CANCELED);
+            throw t;
+        }
+        return work;
+    }
+
+    /** Makes what says that it has ended. */
+    private void prepare(Work work) {
+        Opened out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
+        Status.check(out.status(), "fi_cntr_open", domain.info().provider());
+        work.ended = out.handle();
+        work.endedOps = new CntrOps(work.ended, false);
+        boolean isTransfer = work.endpoint != null;
+        work.struct.when(work.trigger.handle(), work.threshold, isTransfer ? work.ended : null);
+        work.second = isTransfer
+                ? DeferredWorkStruct.count(false, work.counted.handle(), 1).when(work.ended, 1, null)
+                : DeferredWorkStruct.count(false, work.ended, 1).when(work.trigger.handle(), work.threshold, null);
+        HELD.add(work);
+    }
+
+    private boolean tryQueueInside(Work work, Runnable checks) {
+        ThreadGuard guard = work.queue.guard;
+        boolean entered = ThreadGuard.enter(guard, guard.unlocked());
+        try {
+            return work.trigger.undisturbed(() -> tryQueue(work, checks));
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** Inside the guard of its counter, so that nobody closes or spends that meanwhile. */
+    private boolean tryQueue(Work work, Runnable checks) {
+        checks.run();
+        work.trigger.requireUsable();
+        add(work);
+        int status = work.struct.queue(domain.handle());
+        if (status == -Errno.EAGAIN) {
+            remove(work);
+            return false;
+        }
+        check(status);
+        // Starts behind it; if it does not, the work counts as queued until its counter is closed.
+        if (work.endpoint == null) { work.second.queue(domain.handle()); }
+        return true;
+    }
+
+    private void check(int status) { Status.checkOffered(status, CALL, domain.info().provider()); }
+
+    private synchronized void add(Work work) {
+        if (works.size() >= full) {
+            endDone();
+            full = Math.max(full, 2 * works.size());
+        }
+        works.add(work);
+        if (work.queue != null) { work.queue.contexts.outside(work.struct.context(), work.token); }
+    }
+
+    private synchronized void remove(Work work) {
+        works.remove(work);
+        if (work.queue != null) { work.queue.contexts.endOutside(work.struct.context()); }
+    }
+
+    /** The provider changes counters inside the locks of those whose change caused it. */
+    private synchronized void requireNoRing(Work work) {
+        endDone();
+        if (ringsHang && leads(work.counted, work.trigger, new HashSet<>())) {
+            throw new UnsupportedOperationException("a change of " + work.trigger
+                    + " would lead back to it through deferred work, which never ends on provider "
+                    + domain.info().provider() + ": have the program change one of the counters");
+        }
+    }
+
+    private boolean leads(Counter from, Counter to, Set<Counter> seen) {
+        return from == to || seen.add(from) && works.stream()
+                .anyMatch(one -> one.endpoint == null && one.trigger == from && leads(one.counted, to, seen));
+    }
+
+    /** Ends what has ended at the provider. */
+    synchronized void endDone() {
+        for (Work work : List.copyOf(works)) {
+            if (work.endedOps.fi_cntr_read() != 0) {
+                end(work, State.DONE);
+            } else if (work.queue != null && !work.queue.contexts.isOutside(work.struct.context())) {
+                end(work, State.FAILED);
+            }
+        }
+    }
+
+    /** The provider refers to it no more. Closing the counter first waits for who is inside. */
+    private synchronized void end(Work work, State how) {
+        if (work.state != State.QUEUED) { return; }
+        work.state = how;
+        if (how != State.DONE) { work.second.cancel(domain.handle()); }
+        FidOps.fi_close(work.ended);
+        remove(work);
+        work.counted.unbind(work);
+        work.trigger.unbind(work);
+        HELD.remove(work);
+    }
+
+    synchronized State stateOf(Work work) {
+        if (work.state == State.QUEUED) { endDone(); }
+        return work.state;
+    }
+
+    synchronized boolean cancel(Work work) {
+        if (stateOf(work) != State.QUEUED) { return false; }
+        int status = work.struct.cancel(domain.handle());
+        if (status == -Errno.ENOENT) { return false; } // it is under way
+        Status.checkOffered(status, "fi_control(FI_CANCEL_WORK)", domain.info().provider());
+        end(work, State.CANCELED);
+        return true;
+    }
+
+    synchronized int inFlight(MemoryRegion region) {
+        if (works.isEmpty()) { return 0; }
+        endDone();
+        return (int) works.stream()
+                .filter(work -> Arrays.stream(work.regions).anyMatch(one -> one.number == region.number)).count();
+    }
+
+    /** How many works of an endpoint end by themselves, once none of them waits for its counter. */
+    synchronized int transmitsInFlight(Endpoint endpoint) {
+        endDone();
+        return (int) works.stream().filter(work -> isOf(endpoint, work) && work.isTransmit).count();
+    }
+
+    /** Cancels what waits for a counter and would start on an endpoint that takes no operations any more. */
+    void closing(Endpoint endpoint) {
+        for (Counter trigger : triggersOf(endpoint)) {
+            List<Work> lost = new ArrayList<>();
+            trigger.undisturbed(() -> lost.addAll(cancelWaiting(endpoint, trigger)));
+            report(lost, "its endpoint, or another whose work waited for the same counter, was closed");
+        }
+    }
+
+    private synchronized Set<Counter> triggersOf(Endpoint endpoint) {
+        endDone();
+        return works.stream().filter(work -> work.endpoint == endpoint).map(work -> work.trigger)
+                .collect(Collectors.toSet());
+    }
+
+    private synchronized List<Work> cancelWaiting(Endpoint endpoint, Counter trigger) {
+        endDone();
+        List<Work> waiting = works.stream().filter(work -> work.trigger == trigger).toList();
+        List<Work> its = waiting.stream().filter(work -> work.endpoint == endpoint).toList();
+        List<Work> lost = new ArrayList<>(
+                its.stream().filter(work -> work.struct.cancel(domain.handle()) == 0).toList());
+        if (is32Bits && lost.size() < its.size() && its.stream().anyMatch(work -> trigger.isBelow(work.threshold))) {
+            long reached = trigger.spend();
+            waiting.stream().filter(work -> work.threshold > reached).forEach(lost::add);
+        }
+        lost.forEach(work -> end(work, State.CANCELED));
+        return lost;
+    }
+
+    /** Cancels what has not ended of an endpoint that the provider has closed. */
+    void closed(Endpoint endpoint) {
+        report(cancel(work -> isOf(endpoint, work)), "the endpoint was closed");
+    }
+
+    /** An alias has the number of its original. */
+    private static boolean isOf(Endpoint endpoint, Work work) {
+        return work.endpoint != null && work.endpoint.number == endpoint.number;
+    }
+
+    /** Cancels the changes of counters that wait for one that is closed. */
+    void closed(Counter trigger) {
+        cancel(work -> work.endpoint == null && work.trigger == trigger);
+    }
+
+    /** Takes changes of counters back, where the provider can, before their counter is closed. */
+    synchronized void closing(Counter trigger) {
+        works.stream().filter(work -> work.trigger == trigger).forEach(work -> work.struct.cancel(domain.handle()));
+    }
+
+    private synchronized List<Work> cancel(Predicate<Work> which) {
+        endDone();
+        List<Work> lost = works.stream().filter(which).toList();
+        lost.forEach(work -> end(work, State.CANCELED));
+        return lost;
+    }
+
+    private void report(List<Work> lost, String why) {
+        for (Work work : lost) {
+            if (work.queue != null) {
+                work.queue.failed(new CompletionError(work.token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0,
+                        work.operation + " was deferred: " + why, new byte[0], domain.info().provider()));
+                work.endpoint.canceled++;
+            }
+        }
+    }
+}
