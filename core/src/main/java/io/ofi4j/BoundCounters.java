@@ -42,6 +42,9 @@ final class BoundCounters {
 
     boolean isEmpty() { return byEvent.isEmpty(); }
 
+    /** Null if none counts it. */
+    Counter of(CounterEvent event) { return byEvent.get(event); }
+
     boolean has(CounterEvent event) { return byEvent.containsKey(event); }
 
     /** Passes each counter with the flags of the events it counts. */

@@ -6,7 +6,6 @@ import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.Handle;
-import java.util.Objects;
 
 /**
  * Operations that wait at the provider until a counter reaches a threshold, and start without the program; fi_trigger(3). Returned by
@@ -52,9 +51,10 @@ public final class DeferredWork {
     /**
      * {@return what can be queued to start once a counter has reached a threshold; at once if it has} It may be used again and again.
      *
-     * @param threshold 0 or more; of works that wait for one counter, the lowest start first
+     * @param threshold 0 or more
      * @throws IllegalArgumentException if the threshold is below 0 or more than the provider counts, or the counter is of another domain
      * @throws IllegalStateException if the counter is closed or spent
+     * @throws WrongThreadException where the threading model gives the domain to another thread
      */
     public When when(Counter counter, long threshold) {
         list.requireCounter(counter);
@@ -68,7 +68,9 @@ public final class DeferredWork {
      *
      * <p>All throw what the posting method of the message throws; IllegalArgumentException also if its endpoint or the completion counter
      * is of another domain, or its flags have INJECT; IllegalStateException also if a counter is closed or spent;
-     * UnsupportedOperationException if the endpoint was opened without {@link Capability#TRIGGER} or the provider lacks the operation;
+     * UnsupportedOperationException if the endpoint was opened without {@link Capability#TRIGGER}, the provider lacks the operation, or would
+     * hang: on {@code sockets} what counts a send must not start a transmit of the same endpoint, what counts a receive no receive of it,
+     * and no change of a counter may lead back to it;
      * WrongThreadException where the threading model gives the domain to another thread.
      */
     public final class When {
@@ -95,6 +97,7 @@ public final class DeferredWork {
             message.requireSuits(call);
             Work work = work(call.operation, endpoint, completion, token).using(message.regionsInUse(), message.peer);
             work.isTransmit = !call.isReceive;
+            work.endsInside = true;
             if (call.isReceive) { work.queue = endpoint.bindings.receiveQueue(); }
             work.struct = DeferredWorkStruct.of(call.isReceive, endpoint.handle, message.struct, message.flags);
             return list.queue(work, () -> message.requirePostable(call));
@@ -148,7 +151,6 @@ public final class DeferredWork {
          *
          * @param target a counter of this domain
          * @param value 0 or more
-         * @throws UnsupportedOperationException if this would lead back to the counter that it waits for, where the provider would hang
          */
         public Work set(Counter target, long value) { return count(true, target, value); }
 
@@ -191,6 +193,8 @@ public final class DeferredWork {
         MemoryRegion[] regions = {};
         Peer peer;
         boolean isTransmit;
+        /** Whether the provider may count it while it holds what starting its like takes. */
+        boolean endsInside;
         /** Where its error comes to, or null. */
         CompletionQueue queue;
         DeferredWorkStruct struct;
@@ -220,10 +224,12 @@ public final class DeferredWork {
             return this;
         }
 
-        /** {@return what has become of it} Any thread may call it, also after everything was closed. */
-        public State state() {
-            return list.stateOf(this);
-        }
+        /**
+         * {@return what has become of it} It works after close.
+         *
+         * @throws WrongThreadException while it is queued, where the threading model gives the domain to another thread
+         */
+        public State state() { return list.stateOf(this); }
 
         /**
          * Takes it back; FI_CANCEL_WORK of fi_control(3). One that is under way may end as if this was not called. Nothing happens if it
@@ -232,6 +238,7 @@ public final class DeferredWork {
          * @return whether it was canceled, and has no error to be polled
          * @throws UnsupportedOperationException if the provider cannot, as {@code sockets}: close its endpoint, or the counter
          * @throws FabricException if the provider reports an error
+         * @throws WrongThreadException as {@link #state}
          */
         public boolean cancel() { return list.cancel(this); }
 

@@ -181,6 +181,11 @@ final class EndpointBindings {
         }
     }
 
+    /** What the provider transmits or receives with: what endpoints share, or their own. */
+    Object context(boolean transmits) {
+        return transmits && sharedTransmit != null ? sharedTransmit : this;
+    }
+
     /** Null if it shares none. */
     Endpoint sharedReceive() { return sharedReceive; }
 

@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.DeferredWork.State;
 import io.ofi4j.DeferredWork.Work;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ThreadGuard;
@@ -10,18 +11,23 @@ import io.ofi4j.internal.ffi.CntrOps;
 import io.ofi4j.internal.ffi.DeferredWorkStruct;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The deferred work of a domain that has not ended. Its monitor is taken last: inside guards and the domain's monitor, and none of them
@@ -35,10 +41,11 @@ final class WorkList {
     private static final long MOST = Integer.MAX_VALUE;
 
     private final Domain domain;
-    private final List<Work> works = new ArrayList<>();
+    private final Set<Work> works = new LinkedHashSet<>();
+    private final Map<Edge, Integer> edges = new HashMap<>();
     private final boolean isOffered;
     private final boolean is32Bits;
-    private final boolean ringsHang;
+    private final boolean locksNest;
     /** Of how many works the list is looked through next, so that works which have ended do not pile up. */
     private int full = 64;
 
@@ -46,7 +53,7 @@ final class WorkList {
         this.domain = domain;
         this.isOffered = isOffered(domain.info().capabilityBits());
         this.is32Bits = domain.quirks.has(Fact.COUNTERS_HAVE_32_BITS);
-        this.ringsHang = domain.quirks.has(Fact.COUNTER_WORK_HANGS_IN_RINGS);
+        this.locksNest = domain.quirks.has(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
     }
 
     private static boolean isOffered(long capabilities) { return (capabilities & Capability.TRIGGER.bit()) != 0; }
@@ -92,10 +99,9 @@ final class WorkList {
 
     /** Queues a work whose struct is there. The checks are made inside the guard of its queue. */
     Work queue(Work work, Runnable checks) {
-        if (work.endpoint == null) { requireNoRing(work); }
-        prepare(work);
+        work.counted.bind(work); // from now on the domain is open
         try {
-            work.counted.bind(work);
+            prepare(work);
             if (work.endpoint == null) {
                 work.trigger.undisturbed(() -> tryQueue(work, checks));
             } else {
@@ -117,14 +123,15 @@ final class WorkList {
     private void prepare(Work work) {
         Opened out = DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value());
         Status.check(out.status(), "fi_cntr_open", domain.info().provider());
-        work.ended = out.handle();
-        work.endedOps = new CntrOps(work.ended, false);
-        boolean isTransfer = work.endpoint != null;
-        work.struct.when(work.trigger.handle(), work.threshold, isTransfer ? work.ended : null);
-        work.second = isTransfer
-                ? DeferredWorkStruct.count(false, work.counted.handle(), 1).when(work.ended, 1, null)
-                : DeferredWorkStruct.count(false, work.ended, 1).when(work.trigger.handle(), work.threshold, null);
         HELD.add(work);
+        boolean isTransfer = work.endpoint != null;
+        Handle ended = out.handle();
+        work.struct.when(work.trigger.handle(), work.threshold, isTransfer ? ended : null);
+        work.second = isTransfer
+                ? DeferredWorkStruct.count(false, work.counted.handle(), 1).when(ended, 1, null)
+                : DeferredWorkStruct.count(false, ended, 1).when(work.trigger.handle(), work.threshold, null);
+        work.endedOps = new CntrOps(ended, false);
+        work.ended = ended;
     }
 
     private boolean tryQueueInside(Work work, Runnable checks) {
@@ -156,32 +163,66 @@ final class WorkList {
     private void check(int status) { Status.checkOffered(status, CALL, domain.info().provider()); }
 
     private synchronized void add(Work work) {
+        requireEnds(work);
         if (works.size() >= full) {
             endDone();
             full = Math.max(full, 2 * works.size());
         }
         works.add(work);
+        edges.merge(Edge.of(work), 1, Integer::sum);
         if (work.queue != null) { work.queue.contexts.outside(work.struct.context(), work.token); }
     }
 
     private synchronized void remove(Work work) {
-        works.remove(work);
+        if (works.remove(work)) { edges.computeIfPresent(Edge.of(work), (edge, many) -> many == 1 ? null : many - 1); }
         if (work.queue != null) { work.queue.contexts.endOutside(work.struct.context()); }
     }
 
-    /** The provider changes counters inside the locks of those whose change caused it. */
-    private synchronized void requireNoRing(Work work) {
+    /**
+     * What one work is to the provider's locks: its counter lets it take one, and counts it inside another, or inside none. A direction of
+     * an endpoint is a lock, and so is a counter.
+     */
+    private record Edge(Counter trigger, Object takes, Object inside, Counter counted) {
+        static Edge of(Work work) {
+            if (work.endpoint == null) { return new Edge(work.trigger, work.counted, work.trigger, work.counted); }
+            Side side = new Side(work.endpoint.bindings.context(work.isTransmit), work.isTransmit);
+            return new Edge(work.trigger, side, work.endsInside ? side : null, work.counted);
+        }
+
+        boolean isChange() { return takes == counted; }
+    }
+
+    private record Side(Object context, boolean transmits) {}
+
+    /** Also sends and receives that are not deferred, if a counter of their endpoint counts them. */
+    private static Stream<Edge> bound(Work work) {
+        Counter counter = work.endpoint == null
+                ? null
+                : work.endpoint.bindings.counters.of(work.isTransmit ? CounterEvent.SEND : CounterEvent.RECEIVE);
+        return counter == null ? Stream.of() : Stream.of(new Edge(null, null, Edge.of(work).takes, counter));
+    }
+
+    private void requireEnds(Work work) {
+        if (!locksNest || edges.containsKey(Edge.of(work)) || !hangsWith(work)) { return; }
         endDone();
-        if (ringsHang && leads(work.counted, work.trigger, new HashSet<>())) {
-            throw new UnsupportedOperationException("a change of " + work.trigger
-                    + " would lead back to it through deferred work, which never ends on provider "
-                    + domain.info().provider() + ": have the program change one of the counters");
+        if (hangsWith(work)) {
+            throw new UnsupportedOperationException(work
+                    + " would, together with what is queued, never end on provider " + domain.info().provider()
+                    + ": there what counts a send must not start a transmit of the same"
+                    + " endpoint, what counts a receive no receive of it, and no change of a counter may lead back to it");
         }
     }
 
-    private boolean leads(Counter from, Counter to, Set<Counter> seen) {
-        return from == to || seen.add(from) && works.stream()
-                .anyMatch(one -> one.endpoint == null && one.trigger == from && leads(one.counted, to, seen));
+    private boolean hangsWith(Work added) {
+        List<Edge> all = Stream.concat(Stream.concat(works.stream(), Stream.of(added)).flatMap(WorkList::bound),
+                Stream.concat(edges.keySet().stream(), Stream.of(Edge.of(added)))).distinct().toList();
+        return all.stream().filter(one -> one.inside != null).anyMatch(one -> all.stream().anyMatch(
+                next -> one.inside.equals(next.takes) && leads(all, one.counted, next.trigger, new HashSet<>())));
+    }
+
+    private static boolean leads(List<Edge> edges, Counter from, Counter to, Set<Counter> seen) {
+        return from == to || seen.add(from) && edges.stream()
+                .anyMatch(one -> one.isChange() && one.trigger == from && leads(edges, one.counted, to, seen));
     }
 
     /** Ends what has ended at the provider. */
@@ -199,8 +240,10 @@ final class WorkList {
     private synchronized void end(Work work, State how) {
         if (work.state != State.QUEUED) { return; }
         work.state = how;
-        if (how != State.DONE) { work.second.cancel(domain.handle()); }
-        FidOps.fi_close(work.ended);
+        if (work.ended != null) {
+            if (how != State.DONE) { work.second.cancel(domain.handle()); }
+            FidOps.fi_close(work.ended);
+        }
         remove(work);
         work.counted.unbind(work);
         work.trigger.unbind(work);
@@ -208,7 +251,10 @@ final class WorkList {
     }
 
     synchronized State stateOf(Work work) {
-        if (work.state == State.QUEUED) { endDone(); }
+        if (work.state == State.QUEUED) {
+            domain.checkThread();
+            endDone();
+        }
         return work.state;
     }
 

@@ -14,6 +14,8 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -53,8 +55,8 @@ class DeferredWorkTest {
             pair = new Pair(hints(provider));
             here = pair.domain.allocate(LENGTH, ALL);
             there = pair.domain.allocate(LENGTH, ALL);
-            trigger = pair.openCounter(io.ofi4j.info.WaitObject.NONE);
-            done = pair.openCounter(io.ofi4j.info.WaitObject.NONE);
+            trigger = pair.openCounter(WaitObject.NONE);
+            done = pair.openCounter(WaitObject.NONE);
             deferred = pair.domain.deferredWork();
             here.segment().fill((byte) 1);
             there.segment().fill((byte) 2);
@@ -62,7 +64,13 @@ class DeferredWorkTest {
 
         void poll() {
             pair.pollNear();
-            pair.farQueue.poll((token, flags, length, data) -> farTokens.add(token), LENGTH);
+            pair.farQueue.poll(new CompletionHandler() {
+                @Override
+                public void onCompletion(long token, long flags, long length, long data) { farTokens.add(token); }
+
+                @Override
+                public void onError(CompletionError error) { pair.farErrors.add(error); }
+            }, LENGTH);
         }
 
         void await(BooleanSupplier condition) {
@@ -238,15 +246,11 @@ class DeferredWorkTest {
         }
 
         static long number(MemoryRegion region, long offset) { return region.segment().get(JAVA_LONG, offset); }
-
-        boolean isOffered(String provider) {
-            return !provider.startsWith("MSG") || this != TAGGED_SEND && this != TAGGED_RECEIVE;
-        }
     }
 
     static Stream<Arguments> kinds() {
-        return Stream.of(PROVIDER, "MSG " + PROVIDER).flatMap(provider -> Stream.of(Kind.values())
-                .filter(kind -> kind.isOffered(provider)).map(kind -> Arguments.of(provider, kind)));
+        return Stream.of(PROVIDER, "MSG " + PROVIDER)
+                .flatMap(provider -> Stream.of(Kind.values()).map(kind -> Arguments.of(provider, kind)));
     }
 
     @ParameterizedTest(name = "{1} over {0}")
@@ -295,6 +299,241 @@ class DeferredWorkTest {
             assertThat(s.has(back, 1)).isTrue();
             s.await(() -> last.state() == State.DONE);
             back.close();
+        }
+    }
+
+    /** Members that send each other empty messages, all of which are queued before the first member enters. */
+    @Test
+    void sendsAloneMakeABarrier() {
+        int members = 4;
+        int rounds = 2;
+        FabricHints hints = hints(PROVIDER);
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                MemoryRegion region = domain.allocate(LENGTH, ALL)) {
+            List<Endpoint> endpoints = IntStream.range(0, members)
+                    .mapToObj(i -> domain.openEndpoint().bind(vector).bind(queue).enable()).toList();
+            List<Peer> peers = endpoints.stream().map(one -> vector.insert(one.address())).toList();
+            List<List<Counter>> passed = IntStream.range(0, members)
+                    .mapToObj(i -> IntStream.rangeClosed(0, rounds).mapToObj(round -> domain.openCounter()).toList())
+                    .toList();
+            Counter sent = domain.openCounter();
+            DeferredWork deferred = domain.deferredWork();
+            for (int i = 0; i < members; i++) {
+                Tagged tagged = endpoints.get(i).tagged();
+                for (int round = 0; round < rounds; round++) {
+                    When when = deferred.when(passed.get(i).get(round), round == 0 ? 1 : 2);
+                    Counter next = passed.get(i).get(round + 1);
+                    Peer to = peers.get((i + (1 << round)) % members);
+                    when.send(tagged.message().tag(round).peer(to).segment(region, 0, 0), sent, i);
+                    when.add(next, 1);
+                    deferred.when(sent, 0).receive(tagged.message().tag(round).segment(region, 0, 8), next, i);
+                }
+            }
+            for (int last = 0; last < members; last++) {
+                assertThat(passed).extracting(counters -> counters.getLast().read()).allMatch(count -> count < 2);
+                passed.get(last).getFirst().add(1);
+                Waiting.YIELD.tryUntil(() -> queue.poll((token, flags, length, data) -> {}, 8) < 0,
+                        Duration.ofMillis(20));
+            }
+            for (List<Counter> counters : passed) {
+                Waiting.YIELD.until(() -> {
+                    queue.poll((token, flags, length, data) -> {}, 8);
+                    return counters.getLast().read() == 2;
+                }, Pair.DEADLINE);
+            }
+            Waiting.YIELD.until(() -> region.operationsInFlight() == 0, Pair.DEADLINE);
+            assertThat(sent.read()).isEqualTo((long) members * rounds);
+            endpoints.forEach(Endpoint::close);
+            sent.close();
+            passed.forEach(counters -> counters.forEach(Counter::close));
+        }
+    }
+
+    @Test
+    void aRegionThatIsClosedUnderItsWorkIsThereUntilTheWorkHasEnded() {
+        try (Stage s = new Stage(PROVIDER)) {
+            s.deferred.when(s.trigger, 1).write(s.rma(), s.done, TOKEN);
+            s.here.close();
+            assertThat(s.here.isOpen()).isFalse();
+            s.pause();
+            assertThat(s.pair.domain.statistics().closingRegions()).isEqualTo(1);
+            s.trigger.add(1);
+            s.await(s.done, 1);
+            assertThat(s.has(s.there, 1)).isTrue();
+            s.await(() -> s.pair.domain.statistics().closingRegions() == 0);
+        }
+    }
+
+    @Test
+    void workOfOneThresholdRunsHoweverMuchOfItThereIs() {
+        int many = 1500;
+        try (Stage s = new Stage(PROVIDER)) {
+            s.there.segment().set(JAVA_LONG, 0, 0);
+            s.here.segment().set(JAVA_LONG, 0, 1);
+            for (int i = 0; i < many; i++) {
+                s.deferred.when(s.trigger, 1).execute(AtomicOperation.SUM, Kind.atomic(s), s.done, i);
+            }
+            s.trigger.add(1);
+            s.await(() -> s.inFlight() == 0);
+            assertThat(Kind.number(s.there, 0)).isEqualTo(many);
+            assertThat(s.done.read()).isEqualTo(many);
+        }
+    }
+
+    @Test
+    void workThatFailsComesBackWithItsTokenAndIsNotCounted() {
+        try (Stage s = new Stage(PROVIDER)) {
+            RemoteRegion theirs = s.there.remote();
+            RemoteRegion forged = new RemoteRegion(theirs.base(), LENGTH, theirs.key() + 1, Access.REMOTE_WRITE.bit());
+            Work work = s.deferred.when(s.trigger, 1).write(
+                    s.pair.rma().message().peer(s.pair.far).local(s.here, 0, LENGTH).remote(forged, 0, LENGTH), s.done,
+                    TOKEN);
+            s.trigger.add(1);
+            s.await(() -> !s.pair.errors.isEmpty());
+            assertThat(s.pair.errors).extracting(CompletionError::token).containsExactly(TOKEN);
+            assertThat(work.state()).isEqualTo(State.FAILED);
+            assertThat(work.cancel()).isFalse();
+            assertThat(s.inFlight()).isZero();
+            assertThat(s.done.read()).isZero();
+        }
+    }
+
+    @Test
+    void closingTheEndpointCancelsWhatWaitsAndSpendsItsCounter() {
+        try (Stage s = new Stage(PROVIDER)) {
+            Counter target = s.pair.openCounter(WaitObject.NONE);
+            Work write = s.deferred.when(s.trigger, 1).write(s.rma(), s.done, TOKEN);
+            Work of = s.deferred.when(s.trigger, 2)
+                    .receive(s.pair.farEndpoint.messages().message().segment(s.there, 0, LENGTH), s.done, 8);
+            Work change = s.deferred.when(s.trigger, 3).add(target, 1);
+            assertThatThrownBy(write::cancel).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("fi_control(FI_CANCEL_WORK)").hasMessageContaining(PROVIDER);
+            assertThatIllegalStateException().isThrownBy(s.trigger::close)
+                    .withMessageContaining("deferred fi_writemsg");
+            assertThatIllegalStateException().isThrownBy(s.done::close).withMessageContaining("deferred fi_recvmsg");
+            s.pair.endpoint.close();
+
+            assertThat(List.of(write.state(), of.state(), change.state())).containsOnly(State.CANCELED);
+            s.await(() -> s.pair.errors.size() + s.pair.farErrors.size() > 1);
+            assertThat(s.pair.errors).extracting(CompletionError::token).containsExactly(TOKEN);
+            assertThat(s.pair.errors.getFirst().errno()).isEqualTo(125);
+            assertThat(s.pair.farErrors).extracting(CompletionError::token).containsExactly(8L);
+            assertThatIllegalStateException().isThrownBy(() -> s.trigger.add(9)).withMessageContaining("is spent");
+            assertThatIllegalStateException().isThrownBy(s.trigger::read).withMessageContaining("is spent");
+            assertThatIllegalStateException().isThrownBy(() -> s.deferred.when(s.trigger, 1));
+            assertThat(s.done.read()).isZero();
+            assertThat(s.inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void changesOfCountersEndWithTheCounterThatTheyWaitFor() {
+        try (Stage s = new Stage(PROVIDER)) {
+            Counter trigger = s.pair.domain.openCounter();
+            Work work = s.deferred.when(trigger, 1).add(s.done, 5);
+            assertThatIllegalStateException().isThrownBy(s.done::close).withMessageContaining("deferred fi_cntr_add");
+            trigger.close();
+            assertThat(work.state()).isEqualTo(State.CANCELED);
+            assertThat(s.done.read()).isZero();
+        }
+    }
+
+    @Test
+    void whatWouldStartInsideTheLocksOfItsCauseIsRefused() {
+        try (Stage s = new Stage(PROVIDER)) {
+            assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).set(s.trigger, 0))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("lead back");
+            s.deferred.when(s.trigger, 1).add(s.done, 1);
+            assertThatThrownBy(() -> s.deferred.when(s.done, 1).add(s.trigger, 1))
+                    .isInstanceOf(UnsupportedOperationException.class);
+            s.trigger.add(1);
+            assertThat(s.done.read()).isEqualTo(1);
+            s.deferred.when(s.done, 2).add(s.trigger, 1); // the other has ended
+            s.done.add(1);
+            assertThat(s.trigger.read()).isEqualTo(2);
+        }
+        try (Stage s = new Stage(PROVIDER); Counter sent = s.pair.domain.openCounter()) {
+            s.deferred.when(s.done, 1).write(s.rma(), s.done, 1); // writes and reads may start each other
+            s.deferred.when(sent, 1).add(s.done, 1);
+            assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).send(s.message(), sent, 2))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("the same endpoint");
+            s.deferred.when(s.trigger, 1).receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), sent, 3);
+            assertThatThrownBy(() -> s.deferred.when(sent, 1)
+                    .receive(s.pair.endpoint.messages().message().segment(s.here, 0, 8), s.trigger, 4))
+                    .isInstanceOf(UnsupportedOperationException.class);
+            s.pair.endpoint.close(); // with what waits for the counter that its own work would count
+        }
+    }
+
+    @Test
+    void whatTheProviderWouldGetWrongIsRefused() {
+        try (Stage s = new Stage(PROVIDER)) {
+            assertThatIllegalArgumentException().isThrownBy(() -> s.deferred.when(s.trigger, 1L << 31))
+                    .withMessageContaining("0 to 2147483647");
+            AtomicMessage two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 2)
+                    .remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
+            assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).execute(AtomicOperation.SUM, two, s.done, 1))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("remote segments");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(
+                            () -> s.deferred.when(s.trigger, 1).write(s.rma().flags(OperationFlag.INJECT), s.done, 1))
+                    .withMessageContaining("INJECT");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void othersRefuseByName(String provider) {
+        if (provider.equals(PROVIDER)) { return; }
+        try (Pair pair = new Pair(provider)) {
+            assertThatThrownBy(pair.domain::deferredWork).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("fi_control(FI_QUEUE_WORK)").hasMessageContaining("provider " + provider)
+                    .hasMessageContaining("Capability.TRIGGER");
+        }
+        FabricHints hints = hints(provider);
+        assertThatThrownBy(() -> TestProviders.info(hints)).isInstanceOf(NoProviderException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {PROVIDER, "MSG " + PROVIDER})
+    void theProcessOutlivesWhatIsClosedUnderWork(String provider) {
+        Forked.Result result = Forked.run(ClosesUnderWork.class, provider);
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("done");
+    }
+
+    /** Closes endpoints under work, and has others drive the counter that it waited for. */
+    static final class ClosesUnderWork {
+        private static final int ROUNDS = 20;
+
+        private ClosesUnderWork() {}
+
+        public static void main(String[] arguments) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (Stage s = new Stage(arguments[0])) {
+                    List<Work> works = new ArrayList<>();
+                    for (int i = 0; i < 8; i++) {
+                        works.add(s.deferred.when(s.trigger, i + 2).write(s.rma(), s.done, i));
+                        works.add(s.deferred.when(s.trigger, i + 2).send(s.message(), s.done, i));
+                        works.add(s.deferred.when(s.trigger, i + 2)
+                                .receive(s.pair.endpoint.messages().message().segment(s.here, 0, LENGTH), s.done, i));
+                    }
+                    Counter hand = s.pair.openCounter(WaitObject.NONE);
+                    Work driver = s.deferred.when(hand, 1).add(s.trigger, 50); // what the provider does, whatever is closed here
+                    if (round % 2 == 1) { s.trigger.add(4); }
+                    s.pair.endpoint.close();
+                    hand.add(1);
+                    s.pause();
+                    if (works.stream().anyMatch(work -> work.state() == State.QUEUED)) {
+                        throw new AssertionError("round " + round + ": " + works.stream().map(Work::state).toList());
+                    }
+                    if (driver.state() != State.DONE) { throw new AssertionError("the driver is " + driver.state()); }
+                }
+            }
+            System.out.println("done");
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.PackagePrivate;
 import io.ofi4j.Counter;
+import io.ofi4j.DeferredWork;
 import io.ofi4j.info.CounterEvent;
 import io.ofi4j.Endpoint;
 import io.ofi4j.Waiting;
@@ -48,6 +49,27 @@ final class CounterTrials {
             waitNatively(counter(t), t.deadline);
         }));
         changes(all);
+        all.put("fi_control(FI_QUEUE_WORK)", deferred((t, work, trigger) -> {
+            trigger.add(1);
+            t.awaitWritten();
+            t.await(() -> work.state() == DeferredWork.State.DONE);
+        }));
+        all.put("fi_control(FI_CANCEL_WORK)", deferred((t, work, trigger) -> assertThat(work.cancel()).isTrue()));
+    }
+
+    /** What is tried on a write that waits for a counter. */
+    private interface OfWork {
+        void run(Trial t, DeferredWork.Work work, Counter trigger);
+    }
+
+    private static CallTrial deferred(OfWork body) {
+        return CallTrial.of(CallTrial.capability(Capability.TRIGGER), t -> {
+            try (Counter trigger = t.pair.domain.openCounter();
+                    Counter done = t.pair.domain.openCounter();
+                    Endpoint _ = t.pair.endpoint) {
+                body.run(t, t.pair.domain.deferredWork().when(trigger, 1).write(t.message(), done, TOKEN), trigger);
+            }
+        });
     }
 
     private static void changes(Map<String, CallTrial> all) {

@@ -14,11 +14,9 @@ import java.util.stream.Stream;
 record Misuse(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {
     /** The whole table. */
     static Stream<Misuse> all() {
-        return Stream
-                .of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
-                        MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(),
-                        MisuseInHandlers.cases(), MisuseOfAtomics.cases(), MisuseOfSaves.cases())
-                .flatMap(cases -> cases);
+        return Stream.of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
+                MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases(),
+                MisuseOfAtomics.cases(), MisuseOfSaves.cases(), MisuseOfDeferredWork.cases()).flatMap(cases -> cases);
     }
 
     static Misuse refused(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {

@@ -7,6 +7,7 @@ import io.ofi4j.CompletionHandler;
 import io.ofi4j.CompletionQueue;
 import io.ofi4j.ConnectionRequest;
 import io.ofi4j.Counter;
+import io.ofi4j.DeferredWork;
 import io.ofi4j.Domain;
 import io.ofi4j.Endpoint;
 import io.ofi4j.EndpointOption;
@@ -140,10 +141,14 @@ final class NullWalk {
                 JobCollectives collectives = new JobCollectives(job, pair.domain);
                 Fabric sockets = Libfabric.load().openFabric(TestProviders.info(TestProviders.hints("sockets")));
                 Domain domain = sockets.openDomain();
+                Counter first = domain.openCounter();
+                Counter second = domain.openCounter();
                 SharedTransmitContext shared = domain.openSharedTransmitContext();
                 ScalableEndpoint scalable = domain.openScalableEndpoint();
                 Arena arena = Arena.ofShared()) {
             walk.add(shared, scalable, EndpointStatistics.Latencies.NONE);
+            DeferredWork.When when = domain.deferredWork().when(first, 0);
+            walk.add(domain.deferredWork(), when, when.add(second, 1));
             walk.add(pair.fabric, pair.domain, pair.queue, pair.vector, pair.endpoint, pair.far, counter, region,
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),

@@ -75,8 +75,8 @@ public enum Fact {
     FIXED_ADDRESSES,
     /** A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there, never. */
     COUNTERS_HAVE_32_BITS,
-    /** Deferred work that changes a counter never ends if the change leads back to the counter that it waited for. */
-    COUNTER_WORK_HANGS_IN_RINGS,
+    /** Deferred work starts inside the locks of what caused it: if it needs one of them, it never ends. */
+    DEFERRED_WORK_STARTS_INSIDE_LOCKS,
     /** Deferred atomic operations change as many remote segments as they have segments of operands. */
     DEFERRED_ATOMICS_LOSE_TARGETS,
     /** Of what peers do, counters count writes with data only. */

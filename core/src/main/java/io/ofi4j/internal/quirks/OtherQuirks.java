@@ -36,9 +36,9 @@ final class OtherQuirks {
                     "A receive of a shared context that is canceled gives no completion.", "SharedContextTest",
                     Fact.SHARED_RECEIVES_END_SILENTLY),
             new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.DEBIAN,
-                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work that changes"
-                            + " a counter inside the locks of others may wait for itself; remote segments of atomic operations are lost.",
-                    "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.COUNTER_WORK_HANGS_IN_RINGS,
+                    "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work starts"
+                            + " inside the locks of what caused it; some remote segments of atomic operations are lost.",
+                    "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS,
                     Fact.DEFERRED_ATOMICS_LOSE_TARGETS),
             new Quirk("rxd-messages", provider -> provider.isUnder("ofi_rxd"), Tested.ALL,
                     "A message that is sent with FI_INJECT never completes, and neither does one that is discarded.",
