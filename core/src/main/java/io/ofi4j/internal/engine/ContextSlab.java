@@ -109,7 +109,7 @@ public final class ContextSlab {
 
     /** Forgets it; its token, or null if there is none. */
     public Long endOutside(long context) {
-        return outside.remove(context);
+        return outside.isEmpty() ? null : outside.remove(context); // nothing is allocated where there are none
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */
