@@ -12,14 +12,19 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.Hook;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -252,6 +257,37 @@ class SaveMessagesTest {
                     await(pair, 2);
                     assertThat(inbox.segment().get(JAVA_BYTE, 63)).as(provider).isEqualTo((byte) 5);
                 }
+            }
+        }
+    }
+
+    /** Behind a hook nothing is known of a provider, so that the owner must poll all queues. */
+    @Test
+    void queuesOfSeveralThreadsAreAnErrorOfTheSave() {
+        Forked.Result result = Forked.run(SavesWhereQueuesHaveOwners.class);
+        assertThat(result.output()).contains("errno " + Errno.EPERM, "several threads", "then saved");
+        assertThat(result.exit()).isZero();
+    }
+
+    static final class SavesWhereQueuesHaveOwners {
+        private SavesWhereQueuesHaveOwners() {}
+
+        public static void main(String[] arguments) throws Exception {
+            Libfabric.load(List.of(Hook.NOOP));
+            try (Pair pair = new Pair(SaveTest.hints("shm").threading(ThreadingModel.COMPLETION));
+                    SaveService service = pair.domain.openSaveService();
+                    MemoryRegion inbox = pair.domain.allocate(64, Access.RECEIVE);
+                    ExecutorService other = Executors.newSingleThreadExecutor()) {
+                service.coverReceives(inbox);
+                pair.endpoint.messages().saveThrough(pair.far, service.ticket());
+                CompletionQueue its = other.submit(() -> pair.domain.openCompletionQueue()).get();
+                pair.endpoint.messages().save(pair.far, Durability.DELIVERED, 1);
+                CompletionError error = error(pair);
+                System.out.println("errno " + error.errno() + " " + error.toException().getMessage());
+                other.submit(its::close).get();
+                pair.endpoint.messages().save(pair.far, Durability.DELIVERED, 2);
+                pair.awaitToken(2);
+                System.out.println("then saved");
             }
         }
     }
