@@ -74,7 +74,7 @@ public final class CollectiveGroup {
         boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
         try {
             requireJoined();
-            long context = family.contexts.acquire(token, family.number, 0);
+            long context = family.acquire(token, 0);
             return context != ContextSlab.NONE && end(context, family.ops.fi_barrier(address, context), "fi_barrier");
         } finally {
             ThreadGuard.exit(family.guard, entered);
@@ -101,7 +101,7 @@ public final class CollectiveGroup {
             requireRoot(root);
             requireShared(datatype, count);
             family.checks.requireBuffer(local, SEND | RECEIVE, offset, length);
-            long context = family.contexts.acquire(token, family.number, local.number);
+            long context = family.acquire(token, local.number);
             return context != ContextSlab.NONE && end(context, family.ops.fi_broadcast(local.address + offset, count,
                     local.descriptor, address, root, datatype.value(), context), "fi_broadcast");
         } finally {
@@ -265,7 +265,7 @@ public final class CollectiveGroup {
     }
 
     private long acquire(long token, MemoryRegion local, MemoryRegion result) {
-        long context = family.contexts.acquire(token, family.number, local.number);
+        long context = family.acquire(token, local.number);
         if (context != ContextSlab.NONE && local != result) {
             further[0] = result.number;
             family.contexts.alsoConcerns(context, further, 1);

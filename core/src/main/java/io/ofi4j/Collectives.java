@@ -44,6 +44,8 @@ public final class Collectives {
     final long number;
     /** Whether messages of more than 16 KiB between members never arrive, or end the process. */
     final boolean limited;
+    /** The operations that may be in flight: each needs a receive, and so does a join. */
+    private final int most;
     /** Whether a broadcast whose elements the members cannot share evenly writes beyond them. */
     final boolean uneven;
     private final EqOps events;
@@ -64,6 +66,9 @@ public final class Collectives {
         this.unlocked = guard.unlocked();
         this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
         this.limited = endpoint.quirks.has(Fact.LONG_COLLECTIVES_BREAK);
+        this.most = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
+                ? Math.clamp(endpoint.info().receive().size() - 1, 1, Integer.MAX_VALUE)
+                : Integer.MAX_VALUE;
         this.uneven = endpoint.quirks.has(Fact.UNEVEN_BROADCASTS_OVERRUN);
     }
 
@@ -147,6 +152,13 @@ public final class Collectives {
         } finally {
             ThreadGuard.exit(guard, entered);
         }
+    }
+
+    /** Takes a slot, inside the guard; {@link ContextSlab#NONE} if there is no room for the operation. */
+    long acquire(long token, int region) {
+        return contexts.hasTransmits(endpoint.number, most)
+                ? ContextSlab.NONE
+                : contexts.acquire(token, number, region);
     }
 
     private Handle opened(Opened out, String call) {

@@ -272,6 +272,16 @@ public final class ContextSlab {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) == 0).count();
     }
 
+    /** Whether an endpoint has so many of those, or more; allocates nothing. */
+    public boolean hasTransmits(int endpoint, int many) {
+        int count = 0;
+        for (int slot = 0; inFlight() >= many && slot < slots && count < many; slot++) {
+            long owner = owner(slot);
+            if (owner > 0 && (owner & ~MARKS) >>> 32 == endpoint && (owner & RECEIVE) == 0) { count++; }
+        }
+        return count >= many;
+    }
+
     /** The contexts of an endpoint's receives with this token. */
     public long[] receives(int endpoint, long token) {
         return Arrays.stream(receives(endpoint)).filter(context -> token(context) == token).toArray();

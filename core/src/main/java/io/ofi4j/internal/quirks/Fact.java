@@ -33,6 +33,8 @@ public enum Fact {
     READS_FILL_ONE_SEGMENT,
     /** A collective operation whose members send each other more than 16 KiB at once hangs, or ends the process. */
     LONG_COLLECTIVES_BREAK,
+    /** A collective operation that finds no room for its receive is forgotten, and never completes. */
+    COLLECTIVES_NEED_RECEIVES,
     /** A broadcast of elements that the members cannot share evenly writes beyond them. */
     UNEVEN_BROADCASTS_OVERRUN,
     /** Collective operations are messages with tags, which other receives must not match. */

@@ -33,9 +33,10 @@ public final class RxmQuirks {
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.DEBIAN,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
-                            + " matches them, and an uneven broadcast writes beyond its elements.",
+                            + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"
+                            + " forgotten.",
                     "CollectivesTest", Fact.LONG_COLLECTIVES_BREAK, Fact.UNEVEN_BROADCASTS_OVERRUN,
-                    Fact.COLLECTIVES_USE_TAGS),
+                    Fact.COLLECTIVES_USE_TAGS, Fact.COLLECTIVES_NEED_RECEIVES),
             new HalfReceivedWrites(), new DepartedPeers());
 
     private RxmQuirks() {}
