@@ -11,6 +11,8 @@ final class HostileFamilies {
     /** Its target ends the process when it answers an atomic operation of a peer that has closed: README. */
     private static final String ANSWERS_KILL = "ofi_rxm";
 
+    private static final String COLLECTIVES = "tcp;ofi_rxm";
+
     private HostileFamilies() {}
 
     /** {@return one of them; RMA is always one} */
@@ -19,6 +21,7 @@ final class HostileFamilies {
         boolean hasAtomics = TestProviders.atomics().anyMatch(provider::equals);
         if (hasAtomics && !provider.contains(ANSWERS_KILL)) { families.add(Capability.ATOMIC); }
         if (TestProviders.rma().anyMatch(provider::equals)) { families.add(Capability.TAGGED); }
+        if (provider.equals(COLLECTIVES)) { families.add(Capability.COLLECTIVE); }
         return families.get(random.nextInt(families.size()));
     }
 }

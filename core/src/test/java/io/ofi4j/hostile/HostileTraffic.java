@@ -1,9 +1,12 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.Access;
+import io.ofi4j.CollectiveGroup;
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
@@ -14,6 +17,7 @@ import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Random;
 
 /** A pair of endpoints, and operations of RMA and of one other family from the near one to the far one. */
@@ -24,6 +28,10 @@ final class HostileTraffic {
     /** No message is longer than a receive. */
     private static final int MESSAGE = 64;
     private static final int TAGS = 3;
+    /** Of a reduction, which is always the same: nobody compares what the members post. */
+    private static final int ELEMENTS = 8;
+    /** Operations in flight of an end that reduces: libfabric never frees what a close breaks off, see README. */
+    private static final int REDUCTIONS = 128;
 
     /** Takes completions, also of what failed. */
     static final CompletionHandler IGNORE = new CompletionHandler() {
@@ -46,6 +54,9 @@ final class HostileTraffic {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(2 * LENGTH + 3 * GUARD_LENGTH, 64).fill(GUARD);
     private final RemoteRegion there;
+    /** Of both ends, where the family is that of collectives. */
+    private final CollectiveGroup group;
+    private final CollectiveGroup farGroup;
 
     HostileTraffic(String provider, Capability family) {
         this.family = family;
@@ -54,6 +65,14 @@ final class HostileTraffic {
         this.near = pair.domain.register(memory.asSlice(GUARD_LENGTH, LENGTH), Access.values());
         this.far = pair.domain.register(memory.asSlice(LENGTH + 2 * GUARD_LENGTH, LENGTH), Access.values());
         this.there = far.remote();
+        boolean joins = family == Capability.COLLECTIVE;
+        List<Peer> members = joins ? List.of(pair.vector.insert(pair.endpoint.address()), pair.far) : List.of();
+        this.group = joins ? pair.endpoint.collectives().join(members) : null;
+        this.farGroup = joins ? pair.farEndpoint.collectives().join(members) : null;
+        if (joins) {
+            group.awaitJoined(Pair.DEADLINE);
+            farGroup.awaitJoined(Pair.DEADLINE);
+        }
     }
 
     /** {@return whether one of some operations could be posted} */
@@ -69,6 +88,7 @@ final class HostileTraffic {
                 case MSG -> pair.endpoint.messages().trySend(near, offset, length, pair.far, token);
                 case TAGGED ->
                     pair.endpoint.tagged().trySend(near, offset, length, pair.far, random.nextInt(TAGS), token);
+                case COLLECTIVE -> tryReduce(pair.endpoint, group, near, token);
                 default -> pair.rma().tryWriteData(near, offset, length, 7, pair.far, there, offset, token);
             };
         };
@@ -78,21 +98,32 @@ final class HostileTraffic {
     void post(Random random, long token) {
         long length = random.nextInt(MESSAGE);
         long offset = offset(random);
-        switch (random.nextBoolean() ? Capability.RMA : family) {
+        boolean isFull = family == Capability.COLLECTIVE && isFull(pair.endpoint);
+        switch (isFull || random.nextBoolean() ? Capability.RMA : family) {
             case ATOMIC -> pair.endpoint.atomics().fetch(AtomicOperation.SUM, Datatype.INT64, 1, near, offset, pair.far,
                     there, offset, token);
             case MSG -> pair.endpoint.messages().send(near, offset, length, pair.far, token);
             case TAGGED -> pair.endpoint.tagged().send(near, offset, length, pair.far, random.nextInt(TAGS), token);
+            case COLLECTIVE ->
+                group.allReduce(AtomicOperation.SUM, Datatype.INT64, near, 0, ELEMENTS, near, LENGTH / 2, token);
             default -> pair.rma().write(near, offset, length, pair.far, there, offset, token);
         }
     }
 
-    /** {@return whether the far end could post a receive; never where the family has none} */
+    private static boolean isFull(Endpoint endpoint) { return endpoint.statistics().inFlight() >= REDUCTIONS; }
+
+    private static boolean tryReduce(Endpoint endpoint, CollectiveGroup group, MemoryRegion region, long token) {
+        return !isFull(endpoint) && group.tryAllReduce(AtomicOperation.SUM, Datatype.INT64, region, 0, ELEMENTS, region,
+                LENGTH / 2, token);
+    }
+
+    /** {@return whether the far end could post a receive, or its part of a reduction; never where the family has none} */
     boolean tryReceive(Random random, long token) {
         long offset = offset(random);
         return switch (family) {
             case MSG -> pair.farEndpoint.messages().tryReceive(far, offset, MESSAGE, token);
             case TAGGED -> pair.farEndpoint.tagged().tryReceive(far, offset, MESSAGE, random.nextInt(TAGS), 0, token);
+            case COLLECTIVE -> tryReduce(pair.farEndpoint, farGroup, far, token);
             default -> false;
         };
     }
