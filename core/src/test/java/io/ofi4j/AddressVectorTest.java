@@ -14,6 +14,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -204,6 +205,29 @@ class AddressVectorTest {
                     text -> assertThat(text).contains(next + ":" + first),
                     text -> assertThat(text).contains(next + ":" + (first + 1)));
             assertReaches(pair, all.get(port(far) - first).peer());
+        }
+    }
+
+    /** In a JVM of its own, which looking up what was not inserted would end. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void ofNodesInARowThoseThatAreNoneAreToldOneByOne(String provider) {
+        if (!looksUpNames(provider) || provider.endsWith("sockets")) { return; } // sockets takes neither of the nodes
+        Forked.Result result = Forked.run(InsertsPastTheLastNode.class, provider);
+
+        assertThat(result.exit()).as(result.output()).isZero();
+        assertThat(result.output()).contains("inserted: [true, true, false, false]");
+    }
+
+    /** After the last address of all comes 0.0.0.0, which is nobody's. */
+    static final class InsertsPastTheLastNode {
+        private InsertsPastTheLastNode() {}
+
+        public static void main(String[] arguments) {
+            try (Pair pair = new Pair(arguments[0])) {
+                List<InsertResult> all = pair.vector.insertSymmetric("255.255.255.255", 2, "7471", 2);
+                System.out.println("inserted: " + all.stream().map(InsertResult::succeeded).toList());
+            }
         }
     }
 

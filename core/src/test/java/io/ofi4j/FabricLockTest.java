@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
@@ -17,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +39,7 @@ class FabricLockTest {
 
     /** libfabric's own state of a fabric has no lock: what a thread is inside of keeps every other such call out. */
     @Test
-    void callsThatManageConnectionsAndEndpointsGoOneAtATime() throws InterruptedException {
+    void callsThatManageConnectionsAndEndpointsGoOneAtATime() throws Exception {
         FabricInfo info = TestProviders.info("MSG tcp");
         try (Pair pair = new Pair("MSG tcp");
                 Domain domain = pair.fabric.openDomain();
@@ -45,14 +47,15 @@ class FabricLockTest {
                 PassiveEndpoint passive = pair.fabric.openPassiveEndpoint(info).bind(events);
                 Endpoint one = pair.domain.openEndpoint(info.withDestination(pair.passive.address()));
                 Endpoint two = pair.domain.openEndpoint(info.withDestination(pair.passive.address()))) {
-            requireWaits(pair.fabric, "open a domain", () -> pair.fabric.openDomain().close());
-            requireWaits(pair.fabric, "open an event queue", () -> pair.fabric.openEventQueue().close());
-            requireWaits(pair.fabric, "open a passive endpoint", () -> pair.fabric.openPassiveEndpoint(info).close());
-            requireWaits(pair.fabric, "open an endpoint",
-                    () -> pair.domain.openEndpoint(info.withDestination(pair.passive.address())).close());
+            requireOpens(pair.fabric, "open a domain", pair.fabric::openDomain);
+            requireOpens(pair.fabric, "open an event queue", pair.fabric::openEventQueue);
+            requireOpens(pair.fabric, "open a passive endpoint", () -> pair.fabric.openPassiveEndpoint(info));
+            EndpointAddress there = pair.passive.address();
+            requireOpens(pair.fabric, "open an endpoint", () -> pair.domain.openEndpoint(info.withDestination(there)));
             requireWaits(pair.fabric, "listen", passive::listen);
-            requireWaits(pair.fabric, "enable", () -> one.bind(pair.events).bind(pair.queue).enable());
-            requireWaits(pair.fabric, "connect", () -> one.connection().connect(pair.passive.address()));
+            requireWaits(pair.fabric, "bind events", () -> one.bind(pair.events));
+            requireWaits(pair.fabric, "enable", () -> one.bind(pair.queue).enable());
+            requireWaits(pair.fabric, "connect", () -> one.connection().connect(there));
             requireWaits(pair.fabric, "reject", nextRequest(pair)::reject);
             two.bind(pair.events).bind(pair.queue).enable().connection().connect(pair.passive.address());
             try (Endpoint accepting = pair.domain.openEndpoint(nextRequest(pair)).bind(pair.events).bind(pair.farQueue)
@@ -67,6 +70,15 @@ class FabricLockTest {
             requireWaits(pair.fabric, "close an event queue", events::close);
             requireWaits(pair.fabric, "close a domain", domain::close);
         }
+    }
+
+    /** Opens something, which waits; it is closed only afterwards, for a close would wait, too. */
+    private static void requireOpens(Fabric fabric, String what, Supplier<? extends AutoCloseable> opening)
+            throws Exception {
+        List<AutoCloseable> opened = new CopyOnWriteArrayList<>();
+        requireWaits(fabric, what, () -> opened.add(opening.get()));
+        assertThat(opened).as(what).hasSize(1);
+        opened.getFirst().close();
     }
 
     private static ConnectionRequest nextRequest(Pair pair) {

@@ -208,6 +208,27 @@ class ProgressThreadTest {
         }
     }
 
+    /** An interrupted thread cannot sleep: with the status still set it would use a whole processor. */
+    @Test
+    void anInterruptedThreadRestsAgain() {
+        try (Pair pair = new Pair("shm")) {
+            AtomicInteger pauses = new AtomicInteger();
+            AtomicInteger interrupted = new AtomicInteger();
+            ProgressThread progress = new ProgressThread(pair.domain, _ -> {
+                if (Thread.currentThread().isInterrupted()) { interrupted.incrementAndGet(); }
+                pauses.incrementAndGet();
+                Thread.yield();
+            }, () -> false);
+            progress.thread().interrupt();
+            int before = pauses.get();
+            Waiting.YIELD.until(() -> pauses.get() > before + 100, Pair.DEADLINE);
+
+            assertThat(interrupted.get()).isLessThanOrEqualTo(1);
+            assertThat(progress.isRunning()).isTrue();
+            progress.close();
+        }
+    }
+
     @Test
     void closingIsNotUndoneByAnInterrupt() {
         try (Pair pair = new Pair("shm")) {
