@@ -91,23 +91,12 @@ public final class ReplicatedLog {
     /**
      * Runs the leader, or a replica.
      *
-     * @param arguments the provider, and for a replica the leader's host, and the port and the secret that it printed, and a number:
-     *        the first two are 1 and 2, those that replace lost ones 3 and so on
+     * @param arguments the provider; for a replica that is started by hand also the leader's host, and the port and the secret that it
+     *        printed, and a number: the first two are 1 and 2, those that replace lost ones 3 and so on. A rank of {@code scripts/launch}
+     *        takes the provider and how many entries are appended: rank 0 leads, the others have their numbers
      */
     public static void main(String[] arguments) {
-        if (arguments.length != 1
-                && (arguments.length != 5 || !arguments[2].matches("\\d{1,5}") || !arguments[4].matches("\\d{1,2}"))) {
-            System.err.println(
-                    "usage: ReplicatedLog PROVIDER [HOST PORT SECRET NUMBER], where the leader prints PORT and SECRET");
-            System.exit(2);
-        }
-        boolean leads = arguments.length == 1;
-        int number = leads ? 0 : Integer.parseInt(arguments[4]);
-        if (number < 0 || number >= MOST_REPLICAS) {
-            System.err.println("the number of a replica is 1 to " + (MOST_REPLICAS - 1) + ", not " + number);
-            System.exit(2);
-        }
-        String secret = leads ? Rendezvous.newSecret() : arguments[3];
+        Place place = Place.of(arguments);
         Libfabric libfabric = Libfabric.load();
         try (Fabric fabric = libfabric.openFabric(libfabric.info(FabricHints.rma().provider(arguments[0])).getFirst());
                 Domain domain = fabric.openDomain();
@@ -116,22 +105,58 @@ public final class ReplicatedLog {
                 MemoryRegion log = domain.allocate((long) CAPACITY * ENTRY, Access.values());
                 MemoryRegion counts = domain.allocate(MOST_REPLICAS * Long.BYTES, Access.values());
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(peers).enable();
-                Rendezvous rendezvous = leads
-                        ? Rendezvous.serve(new InetSocketAddress(0), secret)
-                        : Rendezvous.join(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2])), secret,
-                                SOON)) {
+                Rendezvous rendezvous = place.number == 0
+                        ? Rendezvous.serve(place.address, place.secret)
+                        : Rendezvous.join(place.address, place.secret, SOON)) {
             ReplicatedLog one = new ReplicatedLog(rendezvous, domain, endpoint, peers, queue, log, counts);
-            if (leads) {
-                System.out.println("leader at port " + rendezvous.address().getPort() + " with secret " + secret);
-                one.lead();
+            if (place.number == 0) {
+                System.out.println("leader at port " + rendezvous.address().getPort() + " with secret " + place.secret);
+                one.lead(place.entries, place.spares);
             } else {
-                one.follow(number);
+                one.follow(place.number);
             }
         }
     }
 
+    /** Who this process is: the leader's number is 0. Spares wait for a replica to be lost. */
+    private record Place(int number, InetSocketAddress address, String secret, int entries, int spares) {
+        static Place of(String[] arguments) {
+            String rank = System.getenv("OFI4J_RANK");
+            if (arguments.length == 1) {
+                return new Place(0, new InetSocketAddress(0), Rendezvous.newSecret(), CAPACITY, 0);
+            }
+            if (arguments.length == 5 && arguments[2].matches("\\d{1,5}") && arguments[4].matches("\\d{1,2}")) {
+                InetSocketAddress leader = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
+                return new Place(inBounds(Integer.parseInt(arguments[4])), leader, arguments[3], 0, 0);
+            }
+            if (arguments.length != 2 || rank == null || !arguments[1].matches("[1-9]\\d{0,5}")) {
+                throw usage("usage: ReplicatedLog PROVIDER [HOST PORT SECRET NUMBER], where the leader prints PORT and "
+                        + "SECRET; or scripts/launch 3 -- ... ReplicatedLog PROVIDER ENTRIES");
+            }
+            int size = inBounds(Integer.parseInt(System.getenv("OFI4J_SIZE")) - 1) + 1;
+            if (size <= FIRST_REPLICAS) { throw usage("the log takes three processes and more, not " + size); }
+            String[] leader = System.getenv("OFI4J_RENDEZVOUS").split(":");
+            return new Place(Integer.parseInt(rank), new InetSocketAddress(leader[0], Integer.parseInt(leader[1])),
+                    System.getenv("OFI4J_SECRET"), Math.min(Integer.parseInt(arguments[1]), CAPACITY),
+                    size - 1 - FIRST_REPLICAS);
+        }
+
+        private static int inBounds(int number) {
+            if (number < 0 || number >= MOST_REPLICAS) {
+                throw usage("the number of a replica is 1 to " + (MOST_REPLICAS - 1) + ", not " + number);
+            }
+            return number;
+        }
+
+        private static IllegalStateException usage(String text) {
+            System.err.println(text);
+            System.exit(2);
+            return new IllegalStateException(text);
+        }
+    }
+
     // @start region=leader
-    private void lead() {
+    private void lead(int entries, int spares) {
         publish(0, counts);
         replicas = new ArrayList<>(List.of(meet(1), meet(2)));
         System.out.println("appending; a line ends it");
@@ -139,8 +164,8 @@ public final class ReplicatedLog {
         long appended = 0;
         int groups = 0;
         long start = System.nanoTime();
-        while (acknowledged < CAPACITY && !hasInput()) {
-            long due = Math.min((System.nanoTime() - start) * RATE / 1_000_000_000, CAPACITY);
+        while (acknowledged < entries && !hasInput()) {
+            long due = Math.min((System.nanoTime() - start) * RATE / 1_000_000_000, entries);
             while (appended < Math.min(due, acknowledged + LARGEST_GROUP)) {
                 append(appended++);
             }
@@ -154,6 +179,10 @@ public final class ReplicatedLog {
             }
         }
         sayGoodbye();
+        for (int spare = newest + 1; spare <= FIRST_REPLICAS + spares; spare++) {
+            rendezvous.publish("task " + spare, new byte[0]);
+            rendezvous.await("checked " + spare, SOON);
+        }
         System.out.printf("acknowledged %d in all, checksum %x; groups of %.1f, commit p50 %.1f us, p99 %.1f us%n",
                 acknowledged, checksum(0, acknowledged), (double) appended / groups,
                 commits.getValueAtPercentile(50) / 1e3, commits.getValueAtPercentile(99) / 1e3);
@@ -222,8 +251,14 @@ public final class ReplicatedLog {
 
     // @start region=replica
     private void follow(int number) {
+        System.out.println("replica " + number + " is process " + ProcessHandle.current().pid());
         Replica leader = meet(0);
         long end = number > FIRST_REPLICAS ? copy(number) : 0;
+        if (end == NOTHING) {
+            System.out.println("replica " + number + " was not needed");
+            rendezvous.publish("checked " + number, new byte[0]);
+            return;
+        }
         publish(number, log);
         while (awaitEnd() != GOODBYE) {
             check(end, told);
@@ -237,9 +272,10 @@ public final class ReplicatedLog {
         rendezvous.publish("checked " + number, new byte[0]);
     }
 
-    /** Reads what is acknowledged from the replica that still has it. */
+    /** Reads what is acknowledged from the replica that still has it; returns how much, or NOTHING if no replica was lost. */
     private long copy(int number) {
-        ByteBuffer task = ByteBuffer.wrap(rendezvous.await("task " + number, SOON));
+        ByteBuffer task = ByteBuffer.wrap(rendezvous.await("task " + number, WHILE_REPLACED));
+        if (!task.hasRemaining()) { return NOTHING; }
         Replica survivor = meet(task.getInt());
         long end = task.getLong();
         if (end > 0) {

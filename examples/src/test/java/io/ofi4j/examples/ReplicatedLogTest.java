@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -43,6 +44,32 @@ class ReplicatedLogTest {
             }
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp;ofi_rxm"})
+    void a_spare_rank_takes_the_place_of_a_killed_one(String provider) {
+        try (Forked ranks = ranks().start(provider, "20000")) {
+            ranks.awaitOutput("[0] acknowledged 1");
+            long victim = Long.parseLong(match(ranks, "replica 2 is process (\\d+)").group(1));
+            ProcessHandle.of(victim).orElseThrow().destroyForcibly();
+
+            String out = ranks.await(SECONDS).out();
+            String same = "20000 entries, checksum "
+                    + match(ranks, "acknowledged 20000 in all, checksum (\\w+)").group(1);
+            assertThat(out).contains("[0] replica 2 is lost").contains("[3] replica 3 has copied ")
+                    .contains("[1] replica 1 has " + same).contains("[3] replica 3 has " + same);
+        }
+    }
+
+    @Test
+    void a_spare_rank_that_nobody_needs_ends_with_the_others() {
+        try (Forked ranks = ranks().start("shm", "2000")) {
+            assertThat(ranks.await(SECONDS).succeeded().out()).contains("[0] acknowledged 2000 in all")
+                    .contains("[3] replica 3 was not needed");
+        }
+    }
+
+    private static Forked.Launch ranks() { return PROCESS.behind("../scripts/launch", "4", "--keep-going", "--"); }
 
     private static Forked replica(String provider, Matcher where, int number) {
         return PROCESS.start(provider, "localhost", where.group(1), where.group(2), Integer.toString(number));
