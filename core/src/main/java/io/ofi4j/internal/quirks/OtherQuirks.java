@@ -35,7 +35,7 @@ final class OtherQuirks {
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), Tested.ALL,
                     "A receive of a shared context that is canceled gives no completion.", "SharedContextTest",
                     Fact.SHARED_RECEIVES_END_SILENTLY),
-            new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.DEBIAN,
+            new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.ALL,
                     "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work starts"
                             + " inside the locks of what caused it; some remote segments of atomic operations are lost.",
                     "DeferredWorkTest", Fact.COUNTERS_HAVE_32_BITS, Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS,

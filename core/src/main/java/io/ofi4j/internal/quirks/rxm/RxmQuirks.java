@@ -31,7 +31,7 @@ public final class RxmQuirks {
             new Quirk("rxm-many-messages", RxmQuirks::isRxm, Tested.TWO,
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
-            new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.DEBIAN,
+            new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.ALL,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"
                             + " forgotten.",
