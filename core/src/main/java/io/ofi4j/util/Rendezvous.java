@@ -357,7 +357,8 @@ public final class Rendezvous implements AutoCloseable {
         } catch (IOException e) {
             if (closed) { throw new IllegalStateException(this + " is closed", e); }
             closeQuietly(socket); // what comes after a broken message is not understood
-            throw new RendezvousException("the server of " + this + " has gone: " + e.getMessage(), e);
+            throw new RendezvousException(
+                    "the server of " + this + " has gone" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
         }
     }
 

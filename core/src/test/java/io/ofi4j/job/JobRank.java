@@ -21,12 +21,15 @@ import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true. */
 final class JobRank {
     private static final Duration SOON = Patience.seconds(40);
     /** Longer than it takes to learn of a death, shorter than anybody's patience. */
     private static final Duration BRIEF = Patience.seconds(20);
+    /** How long rank 0, which serves the others, outlives a failure. */
+    private static final Duration SERVES = Patience.seconds(1);
 
     private JobRank() {}
 
@@ -94,6 +97,7 @@ final class JobRank {
             return false;
         }, BRIEF));
         System.out.flush();
+        if (job.rank() == 0) { LockSupport.parkNanos(SERVES.toNanos()); } // the others learn from it whom they have lost
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
     }
 
