@@ -22,6 +22,11 @@ final class Reported implements WorkHandler {
 
     WorkError nextError(VerbsCompletionQueue queue) { return (WorkError) await(queue); }
 
+    /** The next, or null if it is no error. */
+    WorkError errorOrNull(VerbsCompletionQueue queue) {
+        return await(queue) instanceof WorkError error ? error : null;
+    }
+
     private Object await(VerbsCompletionQueue queue) {
         Waiting.YIELD.until(() -> !all.isEmpty() || queue.poll(this, 16) > 0, VerbsLink.DEADLINE);
         return all.removeFirst();

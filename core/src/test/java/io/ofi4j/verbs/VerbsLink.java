@@ -48,6 +48,8 @@ final class VerbsLink implements AutoCloseable {
 
         WorkError nextError() { return reported.nextError(queue); }
 
+        WorkError errorOrNull() { return reported.errorOrNull(queue); }
+
         @Override
         public void close() {
             domain.windows.forEach(MemoryWindow::close);
