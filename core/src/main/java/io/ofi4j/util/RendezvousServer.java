@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
@@ -23,6 +24,8 @@ final class RendezvousServer implements AutoCloseable {
     private static final long STACK = 256 << 10;
     /** For a stranger to show that it knows the secret. */
     private static final Duration INTRODUCTION = Duration.ofSeconds(10);
+    /** How often a close pauses for answers under way: a second. */
+    private static final int MOST_TURNS = 100;
 
     private final ServerSocket listener;
     private final String secret;
@@ -33,6 +36,8 @@ final class RendezvousServer implements AutoCloseable {
     private final Map<String, Gathering> gatherings = new HashMap<>();
     private long bytes;
     private volatile boolean closed;
+    /** Requests that are being answered, and wait for nobody. */
+    private final AtomicInteger answering = new AtomicInteger();
 
     RendezvousServer(InetSocketAddress at, String secret) throws IOException {
         this.secret = secret;
@@ -83,7 +88,7 @@ final class RendezvousServer implements AutoCloseable {
             RendezvousRequest request = RendezvousRequest.decode(channel.receive());
             socket.setSoTimeout(0);
             while (true) {
-                channel.send(answer(socket, request));
+                answer(socket, channel, request);
                 request = RendezvousRequest.decode(channel.receive());
             }
         } catch (IOException e) {
@@ -92,6 +97,18 @@ final class RendezvousServer implements AutoCloseable {
             broken(socket);
             sockets.remove(socket);
             places.release();
+        }
+    }
+
+    /** What is answered at once is waited for by {@link #close}: who has told the last thing hears that it was heard. */
+    private void answer(Socket socket, SealedChannel channel, RendezvousRequest request) throws IOException {
+        boolean isAtOnce = request.kind() != RendezvousRequest.Kind.AWAIT
+                && request.kind() != RendezvousRequest.Kind.GATHER;
+        if (isAtOnce) { answering.incrementAndGet(); }
+        try {
+            channel.send(answer(socket, request));
+        } finally {
+            if (isAtOnce) { answering.decrementAndGet(); }
         }
     }
 
@@ -213,6 +230,9 @@ final class RendezvousServer implements AutoCloseable {
         listener.close();
         synchronized (this) {
             notifyAll();
+        }
+        for (int turn = 0; answering.get() > 0 && turn < MOST_TURNS; turn++) {
+            pause();
         }
         for (Socket socket : sockets) {
             socket.close();
