@@ -346,8 +346,9 @@ public final class Messages extends TwoSided {
     /**
      * Begins to make durable what earlier messages of this endpoint, with tags or without, have brought into receives of the peer. Only
      * the peer knows where that is: it names the regions with {@link SaveService#coverReceives}, and all of each is made durable. A
-     * message that no receive has taken by then, or one in another region, is not covered, and nothing here says which those are: the
-     * peer's receives complete. A message that holds up what is behind it until a receive takes it holds the save up, too: a long one, and over {@code net} and {@code tcp} any.
+     * message that no receive has taken by then is not covered, nor is one in another region. The completion does not say which those are;
+     * the completions of the peer's receives do. A long message, and over {@code net} and {@code tcp} any, holds the save up until a
+     * receive takes it.
      *
      * <p>It has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
      * fails, the peer has named no region that is open ({@code ENOKEY}), memory of one does not last so long ({@code EOPNOTSUPP}), its

@@ -25,8 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Makes durable what peers have written into the regions of a domain, when they ask for it with {@link Rma#save},
- * {@link Atomics#save} or {@link Messages#save}. Opened by {@link Domain#openSaveService} on the owner's side. Its messages go over an endpoint of its own, so that they share nothing with
- * those of the program.
+ * {@link Atomics#save} or {@link Messages#save}. Opened by {@link Domain#openSaveService} on the owner's side. Its messages go over an
+ * endpoint of its own, so that they share nothing with those of the program.
  *
  * <p><b>Who does the work.</b> Polls of the domain's queues do: {@link CompletionQueue#poll}, {@link CompletionQueue#await},
  * {@link CompletionQueue#progress}, and a {@link ProgressThread}, which suits it best, because {@link MemoryRegion#force()} may

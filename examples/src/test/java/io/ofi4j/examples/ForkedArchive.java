@@ -12,7 +12,7 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 
 /**
- * What lets the command start in two thirds of the time: its modules in jars, and their classes loaded and linked in an AOT cache, which
+ * What lets the command start with less processor time: its modules in jars, and their classes loaded and linked in an AOT cache, which
  * knows jars alone. Each JVM that tests makes its own, and removes it at its end. Before JDK 25 the command starts without.
  */
 final class ForkedArchive {

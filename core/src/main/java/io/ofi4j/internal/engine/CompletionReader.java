@@ -153,7 +153,7 @@ public abstract class CompletionReader {
     /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
     public boolean isSimple(long context) {
         return contexts.isWanted(context)
-                || dataReceives.areNone() && contexts.areNoneOutside() && !contexts.isInFlight(context);
+                || dataReceives.areNone() && !contexts.hasOutside() && !contexts.isInFlight(context);
     }
 
     /** Frees the slot of a simple one; its token. */

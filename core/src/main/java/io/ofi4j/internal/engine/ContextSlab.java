@@ -83,6 +83,8 @@ public final class ContextSlab {
     private LatencyRecording latencies;
     /** The tokens of operations whose contexts are elsewhere. Any thread may use it. */
     private final Map<Long, Long> outside = new ConcurrentHashMap<>();
+    /** Whether there ever was one: most programs have none, and then nothing is looked up. */
+    private volatile boolean hasOutside;
 
     /** The memory must live until no provider can write to it. */
     public ContextSlab(Arena memory, int slots) {
@@ -97,6 +99,7 @@ public final class ContextSlab {
 
     /** Notes an operation whose context is not in the slab, as of deferred work; it takes no slot. Any thread may call this. */
     public void outside(long context, long token) {
+        hasOutside = true;
         outside.put(context, token);
     }
 
@@ -105,11 +108,12 @@ public final class ContextSlab {
         return outside.containsKey(context);
     }
 
-    public boolean areNoneOutside() { return outside.isEmpty(); }
+    /** Whether an operation was ever noted by {@link #outside}. */
+    public boolean hasOutside() { return hasOutside; }
 
     /** Forgets it; its token, or null if there is none. */
     public Long endOutside(long context) {
-        return outside.isEmpty() ? null : outside.remove(context); // nothing is allocated where there are none
+        return hasOutside ? outside.remove(context) : null; // the key is allocated
     }
 
     /** An endpoint's number as {@link #acquire} takes it. */

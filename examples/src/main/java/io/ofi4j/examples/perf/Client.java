@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.FabricException;
 import io.ofi4j.examples.Release;
 import io.ofi4j.examples.control.ControlException;
 import io.ofi4j.examples.control.FrameType;
@@ -8,9 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 
 /** The measuring end, where the other is a server. */
 final class Client {
+    private static final long UNTIL_SAID = 1_000_000_000;
+    private static final long BETWEEN_LOOKS = 10_000_000;
+
     private final Settings settings;
     private final PrintWriter err;
 
@@ -46,10 +51,25 @@ final class Client {
     Result measure(Device device, Connection connection, Team team, Progress progress, Watchdog watchdog,
             Report report) {
         Header header = new Header(settings, device.traits(), connection.place());
-        Result result = new Benchmark(settings, team, progress, watchdog).measureAll(Plan.of(settings, device.traits()),
-                plan -> open(device, connection, plan, watchdog), report, header);
-        connection.bye();
-        return result;
+        try {
+            Result result = new Benchmark(settings, team, progress, watchdog).measureAll(
+                    Plan.of(settings, device.traits()), plan -> open(device, connection, plan, watchdog), report,
+                    header);
+            connection.bye();
+            return result;
+        } catch (FabricException e) {
+            requireThere(connection);
+            throw e;
+        }
+    }
+
+    /** An operation may fail because the server has ended before the connection says so: then the server is named. */
+    private static void requireThere(Connection connection) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < UNTIL_SAID) {
+            connection.watch();
+            LockSupport.parkNanos(BETWEEN_LOOKS);
+        }
     }
 
     /** Serves the server, which measures the other direction; {@return nothing, for its rows are the team's} */
