@@ -5,6 +5,8 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.EndpointStatistics;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
@@ -41,7 +43,6 @@ import java.util.function.Supplier;
 public final class CompletionQueue implements AutoCloseable, Waitable {
     /** The kind of operation that a save is reported as. */
     static final long SAVED = FabricConstants.FI_RMA | FabricConstants.FI_WRITE;
-
     /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
@@ -231,15 +232,14 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return found;
     }
 
-    /**
-     * {@return counts since the queue was opened, and what it holds now} Works after close, too. With
-     * {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any thread may call it.
-     */
-    public CompletionQueueStatistics statistics() { return asAnyone(completions::statistics); }
+    /** {@return counts since the queue was opened, and what it holds} Works after close, and with SAFE and COMPLETION in any thread. */
+    public CompletionQueueStatistics statistics() {
+        return asAnyone(completions::statistics);
+    }
 
     EndpointStatistics statisticsOf(Endpoint endpoint) {
         return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
-                endpoint.timesFull, EndpointStatistics.Latencies.of(endpoint.bindings.latencies)));
+                endpoint.timesFull, LatencyCounts.latencies(endpoint.bindings.latencies)));
     }
 
     /** Begins anew, or ends. */

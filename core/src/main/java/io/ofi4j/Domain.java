@@ -5,6 +5,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
@@ -43,7 +44,6 @@ public final class Domain implements AutoCloseable {
     final DomainRegions regions;
     /** Set by {@link #regions}. */
     final ClosingRegions closingRegions = new ClosingRegions(this::finishIdleRegions);
-
     final Quirks quirks;
     /** Closes the native objects of this domain in order. */
     final CloseOrder closes = new CloseOrder();

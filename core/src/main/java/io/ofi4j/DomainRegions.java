@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.RegionQuarantine;

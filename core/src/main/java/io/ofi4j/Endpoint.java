@@ -5,7 +5,9 @@ import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointStatistics;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
@@ -155,8 +157,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return counts of this endpoint's operations} With {@link ThreadingModel#SAFE} and {@link ThreadingModel#COMPLETION} any
-     * thread may call it, also after close.
+     * {@return counts of this endpoint's operations} Works after close, and with SAFE and COMPLETION in any thread.
      *
      * @throws IllegalStateException if no transmit queue is bound
      */
@@ -238,10 +239,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Connection connection() { return bindings.requireConnection(); }
 
-    /** The native endpoint stays open as long as the fabric's lock is held. */
-    void requireNotClosing() {
-        if (closeBegun) { throw closed(); }
-    }
+    void requireNotClosing() { if (closeBegun) { throw closed(); } } // the native endpoint stays open while the fabric's lock is held
 
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAttributes;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.OperationFlag;

@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.os.Errno;
@@ -33,7 +34,7 @@ public final class EndpointOptions {
      */
     public <T> T get(EndpointOption<T> option) {
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
-                handle -> EndpointOps.fi_getopt(handle, option.number(), option.size));
+                handle -> EndpointOps.fi_getopt(handle, option.number(), option.size()));
         check(found.status(), "fi_getopt", option);
         return option.ofNumber(found.value());
     }
@@ -48,7 +49,7 @@ public final class EndpointOptions {
     public <T> void set(EndpointOption<T> option, T value) {
         long number = option.toNumber(Objects.requireNonNull(value));
         check(endpoint.whileOpen(needsEnabled,
-                handle -> EndpointOps.fi_setopt(handle, option.number(), option.size, number)), "fi_setopt", option);
+                handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
     }
 
     private void check(int status, String call, EndpointOption<?> option) {

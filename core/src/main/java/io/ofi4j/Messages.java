@@ -5,6 +5,7 @@ import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.Durability;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.ContextSlab;

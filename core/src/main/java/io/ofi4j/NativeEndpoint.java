@@ -4,6 +4,7 @@ import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;

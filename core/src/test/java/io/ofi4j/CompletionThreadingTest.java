@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;

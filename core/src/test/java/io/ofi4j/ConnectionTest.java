@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.ofi4j.info.EndpointOption;
 import java.util.stream.Stream;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;

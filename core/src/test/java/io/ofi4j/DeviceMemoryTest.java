@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.DevicePeerToPeer;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.DevicePeerToPeer;
+import io.ofi4j.info.Direction;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;

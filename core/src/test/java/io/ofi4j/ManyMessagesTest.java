@@ -10,6 +10,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.Pair;

@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.info.CompletionQueueStatistics;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -26,7 +27,7 @@ class RoomsTest {
     private static final String API = "io.ofi4j";
     private static final String INTERNAL = API + ".internal.";
     private static final String BINDINGS = API + ".bindings";
-    private static final int MOST_FILES = 69;
+    private static final int MOST_FILES = 64;
     private static final int MOST_LINES = 400;
     /** From the bottom to the top: a room uses those before it. */
     private static final List<String> ROOMS = List.of(API + ".info", INTERNAL + "os", INTERNAL + "ffi",
@@ -34,7 +35,7 @@ class RoomsTest {
             API + ".util", API + ".job", API + ".verbs");
     /** What every room may speak of: exceptions, handlers, and how to wait. */
     private static final Set<String> VOCABULARY = Set.of("FabricException", "CompletionError", "CompletionHandler",
-            "DetailedCompletionHandler", "CompletionQueueStatistics", "Waitable", "Waiting");
+            "DetailedCompletionHandler", "Waitable", "Waiting");
     /** The one class outside its room that a value names: who implements it. */
     private static final Set<String> PERMITTED = Set.of(API + ".info.FabricInfo -> " + INTERNAL + "engine.FoundInfo");
     private static final Pattern PROVIDER = Pattern

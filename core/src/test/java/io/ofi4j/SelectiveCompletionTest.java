@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;

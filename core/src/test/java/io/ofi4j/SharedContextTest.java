@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.DomainStatistics;
+import io.ofi4j.info.EndpointStatistics;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.support.Pair;

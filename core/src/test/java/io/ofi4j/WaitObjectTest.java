@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;

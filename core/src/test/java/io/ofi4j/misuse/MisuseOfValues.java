@@ -5,7 +5,6 @@ import static io.ofi4j.misuse.MisuseStage.IGNORING;
 
 import io.ofi4j.PackagePrivate;
 import io.ofi4j.Access;
-import io.ofi4j.EndpointOption;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
@@ -19,6 +18,7 @@ import io.ofi4j.info.AddressVectorType;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;

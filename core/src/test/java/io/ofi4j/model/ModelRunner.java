@@ -1,7 +1,7 @@
 package io.ofi4j.model;
 
-import io.ofi4j.CompletionQueueStatistics;
 import io.ofi4j.Libfabric;
+import io.ofi4j.info.CompletionQueueStatistics;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;

@@ -2,7 +2,7 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
-import io.ofi4j.CompletionQueueStatistics;
+import io.ofi4j.info.CompletionQueueStatistics;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.Status;
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;

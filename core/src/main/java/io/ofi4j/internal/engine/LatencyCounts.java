@@ -1,5 +1,7 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.info.EndpointStatistics.Latencies;
+
 /**
  * How often operations of an endpoint took how long, to a thirty-second part. Allocates nothing once it is made. Not thread-safe: the
  * queue's guard serialises it.
@@ -35,6 +37,14 @@ public final class LatencyCounts {
     private static long largest(int index) {
         int shift = Math.max(0, index / PARTS - 1);
         return (index - (long) shift * PARTS + 1 << shift) - 1;
+    }
+
+    /** What was counted; null stands for nothing. */
+    public static Latencies latencies(LatencyCounts counts) {
+        return counts == null
+                ? Latencies.NONE
+                : new Latencies(counts.count, counts.least(), counts.mean(), counts.percentile(50),
+                        counts.percentile(90), counts.percentile(99), counts.percentile(99.9), counts.most);
     }
 
     public long count() { return count; }

@@ -1,11 +1,11 @@
 package io.ofi4j.examples.monitoring;
 
 import io.ofi4j.CompletionQueue;
-import io.ofi4j.CompletionQueueStatistics;
 import io.ofi4j.Domain;
-import io.ofi4j.DomainStatistics;
 import io.ofi4j.Endpoint;
-import io.ofi4j.EndpointStatistics;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.DomainStatistics;
+import io.ofi4j.info.EndpointStatistics;
 import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.ObjectName;

@@ -1,8 +1,8 @@
 package io.ofi4j.examples.monitoring;
 
-import io.ofi4j.CompletionQueueStatistics;
-import io.ofi4j.DomainStatistics;
-import io.ofi4j.EndpointStatistics;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.DomainStatistics;
+import io.ofi4j.info.EndpointStatistics;
 
 /** What a program shows of one endpoint: the library's own counts, as JMX composite data. */
 public interface FabricStatisticsMXBean {

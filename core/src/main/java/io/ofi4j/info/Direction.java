@@ -1,4 +1,4 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
 /** The operations whose completions a queue takes when it is bound to an endpoint; the flags of fi_ep_bind, fi_endpoint(3). */
 public enum Direction {
@@ -11,5 +11,6 @@ public enum Direction {
 
     Direction(long bit) { this.bit = bit; }
 
-    long bit() { return bit; }
+    /** {@return the bit in libfabric's flags} */
+    public long bit() { return bit; }
 }

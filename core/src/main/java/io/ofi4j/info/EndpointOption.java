@@ -1,11 +1,10 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
-import io.ofi4j.info.DevicePeerToPeer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * An option of an endpoint, for {@link EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Providers differ in the
+ * An option of an endpoint, for {@link io.ofi4j.EndpointOptions}; the FI_OPT_* numbers of fi_endpoint(3). Providers differ in the
  * options they have. Sizes are in bytes.
  *
  * @param <T> the type of its value
@@ -53,8 +52,7 @@ public final class EndpointOption<T> {
 
     private final String name;
     private final int number;
-    /** The size of the value in bytes. */
-    final int size;
+    private final int size;
     private final ToLongFunction<T> toNumber;
     private final Function<Long, T> ofNumber;
 
@@ -109,9 +107,16 @@ public final class EndpointOption<T> {
     /** {@return libfabric's number for this option} */
     public int number() { return number; }
 
-    long toNumber(T value) { return toNumber.applyAsLong(value); }
+    /** {@return the size of its value in bytes} */
+    public int size() { return size; }
 
-    T ofNumber(long value) { return ofNumber.apply(value); }
+    /** {@return the number that stands for a value} */
+    public long toNumber(T value) {
+        return toNumber.applyAsLong(value);
+    }
+
+    /** {@return the value that a number stands for} */
+    public T ofNumber(long value) { return ofNumber.apply(value); }
 
     /** {@return libfabric's name for this option, without its prefix} */
     @Override

@@ -1,15 +1,13 @@
-package io.ofi4j;
-
-import io.ofi4j.internal.engine.LatencyCounts;
+package io.ofi4j.info;
 
 /**
- * Counts of an endpoint's operations; see {@link Endpoint#statistics}. Completed operations are counted by
- * {@link CompletionQueue#statistics its queue}, or by a {@link Counter}.
+ * Counts of an endpoint's operations; see {@link io.ofi4j.Endpoint#statistics}. Completed operations are counted by
+ * {@link io.ofi4j.CompletionQueue#statistics its queue}, or by a {@link io.ofi4j.Counter}.
  *
  * @param inFlight operations in flight: accepted, their completion not read yet
  * @param canceled operations that were in flight when this endpoint was closed
  * @param timesFull posts refused because the provider had no room ({@code -FI_EAGAIN}), each retry counted
- * @param latencies how long operations took while {@link Endpoint#recordLatencies} was on
+ * @param latencies how long operations took while {@link io.ofi4j.Endpoint#recordLatencies} was on
  */
 public record EndpointStatistics(int inFlight, int canceled, long timesFull, Latencies latencies) {
     /**
@@ -29,12 +27,5 @@ public record EndpointStatistics(int inFlight, int canceled, long timesFull, Lat
             long maximum) {
         /** Of no operation. */
         public static final Latencies NONE = new Latencies(0, 0, 0, 0, 0, 0, 0, 0);
-
-        static Latencies of(LatencyCounts counts) {
-            return counts == null
-                    ? NONE
-                    : new Latencies(counts.count(), counts.least(), counts.mean(), counts.percentile(50),
-                            counts.percentile(90), counts.percentile(99), counts.percentile(99.9), counts.most());
-        }
     }
 }

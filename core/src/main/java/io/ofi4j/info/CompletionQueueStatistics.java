@@ -1,7 +1,7 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
 /**
- * Counts since a completion queue was opened, and what it holds now; see {@link CompletionQueue#statistics}.
+ * Counts since a completion queue was opened, and what it holds now; see {@link io.ofi4j.CompletionQueue#statistics}.
  *
  * @param completed operations read as completed, including those of peers and those whose completion is not reported
  * @param failed operations read as failed

@@ -1,7 +1,7 @@
-package io.ofi4j;
+package io.ofi4j.info;
 
 /**
- * What is registered with a domain now; see {@link Domain#statistics}.
+ * What is registered with a domain now; see {@link io.ofi4j.Domain#statistics}.
  *
  * @param regions the number of memory regions, including those that are closing with operations in flight
  * @param registeredBytes their total length in bytes
