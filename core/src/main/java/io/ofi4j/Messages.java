@@ -51,7 +51,7 @@ public final class Messages extends TwoSided {
     private final boolean saysWhere;
 
     Messages(Endpoint endpoint) {
-        super(endpoint, 0);
+        super(endpoint, 0, endpoint.quirks.has(Fact.DIRECTED_CANCELS_CRASH) ? ContextSlab.LASTING : 0);
         this.ops = new MsgOps(endpoint.handle, critical);
         this.takesAnyPeer = endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED);
         this.whyNotMany = whyNotMany(endpoint);
@@ -235,7 +235,8 @@ public final class Messages extends TwoSided {
     }
 
     private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
-        long context = receiveContexts.acquire(token, receiveNumber, local.number);
+        long context = receiveContexts.acquire(token, receiveNumber,
+                source == ANY ? local.number : local.number | directedMark);
         return context != ContextSlab.NONE && endReceive(context,
                 ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
     }
@@ -334,7 +335,8 @@ public final class Messages extends TwoSided {
      * message has come for it: then it completes with the message.
      *
      * @throws IllegalArgumentException if no receive with this token is posted
-     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
+     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}; also of a receive from one
+     *         peer over {@code shm} or {@code ofi_rxm} of libfabric 2.x, where a cancel would end the process
      */
     public void cancel(long token) { cancelReceive(token); }
 

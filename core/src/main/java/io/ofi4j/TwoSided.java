@@ -10,6 +10,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
+import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /** What messages with and without tags share: the state of both directions of one endpoint, and prepared messages. */
@@ -34,6 +35,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
     final long receiveNumber;
     final int endpointNumber;
     final boolean critical;
+    /** For the region's number of a receive from one peer. */
+    final int directedMark;
     final Endpoint endpoint;
     private final boolean losesData;
     private final boolean injectsHang;
@@ -43,8 +46,9 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private final boolean isShared;
     private final boolean endsSilently;
 
-    TwoSided(Endpoint endpoint, long directedBits) {
+    TwoSided(Endpoint endpoint, long directedBits, int directedMark) {
         this.endpoint = endpoint;
+        this.directedMark = directedMark;
         this.checks = new TransferChecks(endpoint);
         this.sends = new PostOutcome(endpoint);
         this.receives = new PostOutcome(endpoint, endpoint.bindings.receiveQueue());
@@ -143,6 +147,10 @@ abstract sealed class TwoSided permits Messages, Tagged {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
                         + ": it may have completed, and wait for a poll");
             }
+            if (Arrays.stream(found).anyMatch(receiveContexts::isLasting)) {
+                throw new UnsupportedOperationException("to cancel a receive from one peer over " + checks.provider
+                        + " would end the process: close the endpoint, which ends its receives, or receive with tags");
+            }
             for (long context : found) {
                 int status = (int) EndpointOps.fi_cancel(endpoint.handle, context);
                 if (status == -Errno.ENOSYS) {
@@ -201,7 +209,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireReceivable(message);
-            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion());
+            int mark = message.peer == null ? 0 : directedMark;
+            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion() | mark);
             if (context == ContextSlab.NONE) { return false; }
             message.noteRegions(receiveContexts, context);
             return endReceive(context, submit(message, call, context), call.operation);

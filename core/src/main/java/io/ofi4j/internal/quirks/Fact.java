@@ -61,6 +61,8 @@ public enum Fact {
     SHARED_RECEIVES_END_SILENTLY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED,
+    /** To cancel a receive of messages without tags from one peer ends the process. */
+    DIRECTED_CANCELS_CRASH,
     /** Some messages with completion data come without it. */
     MESSAGES_LOSE_DATA,
     /** A message that is matched after it has come is matched without the receive's mask. */

@@ -155,7 +155,7 @@ public final class Bench implements Callable<Integer> {
         if (contention) { return measureContention(); }
         requireWritable();
         Version version = Libfabric.load().version();
-        List<String> chosen = providers.isEmpty() ? software(version.major() >= 2, quick) : providers;
+        List<String> chosen = providers.isEmpty() ? software(version.major() >= 2) : providers;
         requireThere(chosen);
         PrintWriter out = spec.commandLine().getOut();
         Charts charts = chartsFolder == null ? null : new Charts(chartsFolder);
@@ -172,7 +172,7 @@ public final class Bench implements Callable<Integer> {
     private void measureSafepoints() {
         List<String> named = safepoints.isEmpty() ? providers : safepoints;
         requireThere(named);
-        List<String> chosen = named.isEmpty() ? software(Libfabric.load().version().major() >= 2, true) : named;
+        List<String> chosen = named.isEmpty() ? software(Libfabric.load().version().major() >= 2) : named;
         new Safepoints(spec.commandLine().getOut(), Safepoints.COUNT).run(chosen);
     }
 
@@ -191,9 +191,11 @@ public final class Bench implements Callable<Integer> {
         return 0;
     }
 
-    private static List<String> software(boolean two, boolean quick) {
+    /** What is measured where nobody names a provider. */
+    private List<String> software(boolean two) {
+        if (quick) { return List.of("shm", "tcp;ofi_rxm"); }
         String tcp = two ? "tcp" : "net";
-        return quick
+        return safepoints != null
                 ? List.of("shm", "tcp;ofi_rxm", tcp)
                 : List.of("shm", "tcp;ofi_rxm", tcp, "sockets", "udp;ofi_rxd");
     }

@@ -26,11 +26,11 @@ final class Comparison {
     /** Measures everything, and hands out the rows; what the exchanges' times were is returned. */
     List<ExchangeDuel> run(Plan plan, Consumer<String> notes, Consumer<Row> rows) {
         List<ExchangeDuel> exchanges = new ArrayList<>();
-        double left = Stream.of(Family.values()).mapToDouble(works::weight).sum();
+        double left = Stream.of(Family.values()).mapToDouble(works::share).sum();
         for (Family family : Family.values()) {
-            double weight = works.weight(family);
-            if (weight > 0) { exchanges.addAll(run(family, plan.part(weight / left), notes, rows)); }
-            left -= weight;
+            double share = works.share(family);
+            if (share > 0) { exchanges.addAll(run(family, plan.part(share / left), notes, rows)); }
+            left -= share;
         }
         return exchanges;
     }

@@ -44,6 +44,12 @@ final class Works implements Iterable<String> {
         return jobs(family).size() + (family == Family.RMA ? exchanges().size() * Plan.EXCHANGE_WEIGHT : 0);
     }
 
+    /** {@return the share of the time that a family gets, with the start of its workers} */
+    double share(Family family) {
+        double weight = weight(family);
+        return weight > 0 ? weight + Plan.START_WEIGHT : 0;
+    }
+
     /** {@return what two processes do, as the workers call it} */
     List<String> exchanges() {
         return NAMES.stream().filter(name -> name.startsWith(EXCHANGE) && wanted.contains(name))

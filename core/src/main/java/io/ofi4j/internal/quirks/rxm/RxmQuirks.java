@@ -31,6 +31,10 @@ public final class RxmQuirks {
             new Quirk("rxm-many-messages", RxmQuirks::isRxm, Tested.TWO,
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
+            new Quirk("rxm-directed-receives", RxmQuirks::isRxm, Tested.TWO,
+                    "To cancel a receive of messages without tags from one peer looks for its queue in the wrong place, and ends"
+                            + " the process.",
+                    "DirectedReceiveTest", Fact.DIRECTED_CANCELS_CRASH),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.ALL,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"

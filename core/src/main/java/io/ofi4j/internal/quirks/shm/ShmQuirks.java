@@ -52,6 +52,10 @@ public final class ShmQuirks {
                 new Quirk("shm-many-messages", provider -> provider.is("shm"), Tested.ALL,
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
+                new Quirk("shm-directed-receives", provider -> provider.is("shm"), Tested.TWO,
+                        "To cancel a receive of messages without tags from one peer looks for its queue in the wrong place, and"
+                                + " ends the process.",
+                        "DirectedReceiveTest", Fact.DIRECTED_CANCELS_CRASH),
                 new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
                         "A message that came before its receive is matched without the mask, a look for one posts a receive"
                                 + " that takes it, and one receive too many is ENOMEM.",
