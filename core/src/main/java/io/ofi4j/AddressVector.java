@@ -59,11 +59,14 @@ public final class AddressVector implements AutoCloseable {
     static final class Entry {
         final long fabricAddress;
         final EndpointAddress address;
+        /** Whether the provider was given it in another spelling. */
+        final boolean isRespelled;
         /** The number of peers that share the entry; guarded by the vector's monitor. */
         private int peers;
 
-        Entry(EndpointAddress address, long fabricAddress) {
+        Entry(EndpointAddress address, long fabricAddress, boolean isRespelled) {
             this.address = address;
+            this.isRespelled = isRespelled;
             this.fabricAddress = fabricAddress;
         }
     }
@@ -151,9 +154,10 @@ public final class AddressVector implements AutoCloseable {
         Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
-            AvOps.Inserted inserted = give(domain.quirks.spelling(address));
+            byte[] spelling = domain.quirks.spelling(address);
+            AvOps.Inserted inserted = give(spelling);
             if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
-            entry = new Entry(address, inserted.addresses()[0]);
+            entry = new Entry(address, inserted.addresses()[0], !Arrays.equals(spelling, address.toBytes()));
             entries.put(address, entry);
         }
         entry.peers++;
@@ -199,7 +203,7 @@ public final class AddressVector implements AutoCloseable {
                 sameLength.stream().map(EndpointAddress::toBytes).toList());
         for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
             if (inserted.has(i)) {
-                entries.put(sameLength.get(i), new Entry(sameLength.get(i), inserted.addresses()[i]));
+                entries.put(sameLength.get(i), new Entry(sameLength.get(i), inserted.addresses()[i], false));
             }
         }
     }
@@ -331,7 +335,7 @@ public final class AddressVector implements AutoCloseable {
             if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) { return; }
         }
         AvOps.Inserted inserted = give(address.toBytes());
-        if (inserted.has(0)) { removeNatively(new Entry(address, inserted.addresses()[0])); }
+        if (inserted.has(0)) { removeNatively(new Entry(address, inserted.addresses()[0], false)); }
     }
 
     private void removeNatively(Entry entry) {

@@ -333,7 +333,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void endReceives(Endpoint endpoint) {
         try (var _ = guard.enterAsAnyone()) {
             for (long context : contexts.receives(endpoint.number)) {
-                if (!contexts.isLasting(context)) { EndpointOps.fi_cancel(endpoint.handle, context); } // else the place stays taken
+                EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
             }
         }
     }

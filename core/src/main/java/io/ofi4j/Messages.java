@@ -43,7 +43,6 @@ import io.ofi4j.internal.quirks.Fact;
  */
 public final class Messages extends TwoSided {
     private final MsgOps ops;
-    private final boolean takesAnyPeer;
     /** For receives of many messages; used inside the guard of receives. */
     private final MessageStruct many = new MessageStruct(false, 1);
     /** The cause to refuse them, or null. */
@@ -51,9 +50,8 @@ public final class Messages extends TwoSided {
     private final boolean saysWhere;
 
     Messages(Endpoint endpoint) {
-        super(endpoint, 0, endpoint.quirks.has(Fact.DIRECTED_CANCELS_CRASH) ? ContextSlab.LASTING : 0);
+        super(endpoint, 0, whyUndirected(endpoint));
         this.ops = new MsgOps(endpoint.handle, critical);
-        this.takesAnyPeer = endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED);
         this.whyNotMany = whyNotMany(endpoint);
         this.saysWhere = endpoint.bindings.receiveQueue().saysWhere;
         many.peer(ANY);
@@ -235,8 +233,7 @@ public final class Messages extends TwoSided {
     }
 
     private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
-        long context = receiveContexts.acquire(token, receiveNumber,
-                source == ANY ? local.number : local.number | directedMark);
+        long context = receiveContexts.acquire(token, receiveNumber, local.number);
         return context != ContextSlab.NONE && endReceive(context,
                 ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
     }
@@ -335,8 +332,7 @@ public final class Messages extends TwoSided {
      * message has come for it: then it completes with the message.
      *
      * @throws IllegalArgumentException if no receive with this token is posted
-     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}; also of a receive from one
-     *         peer over {@code shm} or {@code ofi_rxm} of libfabric 2.x, where a cancel would end the process
+     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
      */
     public void cancel(long token) { cancelReceive(token); }
 
@@ -390,10 +386,4 @@ public final class Messages extends TwoSided {
         };
     }
 
-    @Override
-    String whyUndirected() {
-        return takesAnyPeer
-                ? "a receive over " + checks.provider + " takes the messages of any peer: receive with tags from one"
-                : null;
-    }
 }

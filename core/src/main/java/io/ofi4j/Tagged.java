@@ -31,7 +31,7 @@ public final class Tagged extends TwoSided {
     private final boolean discardedHang;
 
     Tagged(Endpoint endpoint) {
-        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit(), 0);
+        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit(), null);
         this.ops = new TaggedOps(endpoint.handle, critical);
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
@@ -395,6 +395,4 @@ public final class Tagged extends TwoSided {
         };
     }
 
-    @Override
-    String whyUndirected() { return null; }
 }

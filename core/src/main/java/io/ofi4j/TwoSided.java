@@ -10,7 +10,6 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /** What messages with and without tags share: the state of both directions of one endpoint, and prepared messages. */
@@ -35,20 +34,33 @@ abstract sealed class TwoSided permits Messages, Tagged {
     final long receiveNumber;
     final int endpointNumber;
     final boolean critical;
-    /** For the region's number of a receive from one peer. */
-    final int directedMark;
     final Endpoint endpoint;
     private final boolean losesData;
     private final boolean injectsHang;
     private final boolean claimsTruncate;
     private final boolean directed;
+    /** The cause to refuse receives from one peer, or null. */
+    private final String whyUndirected;
+    private final boolean forgetsSpelling;
     private final boolean fullIsNoMemory;
     private final boolean isShared;
     private final boolean endsSilently;
 
-    TwoSided(Endpoint endpoint, long directedBits, int directedMark) {
+    /** The cause to refuse receives from one peer without tags, or null. */
+    static String whyUndirected(Endpoint endpoint) {
+        String receive = "a receive over " + endpoint.info().provider();
+        if (endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)) {
+            return receive + " takes the messages of any peer: receive with tags from one";
+        }
+        return endpoint.quirks.has(Fact.DIRECTED_RECEIVES_CRASH)
+                ? receive + " of this libfabric that takes the messages of one peer may end the process:"
+                        + " receive with tags from one"
+                : null;
+    }
+
+    TwoSided(Endpoint endpoint, long directedBits, String whyUndirected) {
+        this.whyUndirected = whyUndirected;
         this.endpoint = endpoint;
-        this.directedMark = directedMark;
         this.checks = new TransferChecks(endpoint);
         this.sends = new PostOutcome(endpoint);
         this.receives = new PostOutcome(endpoint, endpoint.bindings.receiveQueue());
@@ -69,14 +81,12 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
         this.isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
         this.endsSilently = isShared && endpoint.quirks.has(Fact.SHARED_RECEIVES_END_SILENTLY);
+        this.forgetsSpelling = endpoint.quirks.has(Fact.RESPELLED_PEERS_UNRECOGNIZED);
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
 
     /** Posts a prepared message with its context. */
     abstract long submit(PreparedMessage message, PreparedMessage.Call call, long context);
-
-    /** The cause to refuse receives from one peer, or null. */
-    abstract String whyUndirected();
 
     void requireData(long data) {
         checks.requireData(data);
@@ -92,9 +102,15 @@ abstract sealed class TwoSided permits Messages, Tagged {
             throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
                     + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
         }
-        String why = isShared ? endpoint + " takes the messages of any peer" : whyUndirected();
+        String why = isShared ? endpoint + " takes the messages of any peer" : whyUndirected;
         if (why != null) { throw new UnsupportedOperationException(why); }
         checks.requireReachable(peer);
+        if (forgetsSpelling && peer.entry.isRespelled) {
+            throw new UnsupportedOperationException(
+                    "a receive from one peer over " + checks.provider + " of this libfabric does not recognize " + peer
+                            + ", which is in this process or has chosen its name:"
+                            + " receive from any peer, or let the provider choose the name");
+        }
         return peer.fabricAddress;
     }
 
@@ -146,10 +162,6 @@ abstract sealed class TwoSided permits Messages, Tagged {
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
                         + ": it may have completed, and wait for a poll");
-            }
-            if (Arrays.stream(found).anyMatch(receiveContexts::isLasting)) {
-                throw new UnsupportedOperationException("to cancel a receive from one peer over " + checks.provider
-                        + " would end the process: close the endpoint, which ends its receives, or receive with tags");
             }
             for (long context : found) {
                 int status = (int) EndpointOps.fi_cancel(endpoint.handle, context);
@@ -209,8 +221,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireReceivable(message);
-            int mark = message.peer == null ? 0 : directedMark;
-            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion() | mark);
+            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion());
             if (context == ContextSlab.NONE) { return false; }
             message.noteRegions(receiveContexts, context);
             return endReceive(context, submit(message, call, context), call.operation);

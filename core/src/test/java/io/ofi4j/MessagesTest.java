@@ -263,7 +263,9 @@ class MessagesTest {
             box.await(1, 1);
 
             long source = box.farDone.done.getFirst().source();
-            if (!provider.endsWith("ofi_rxd")) { // which always says 0
+            if (box.back.entry.isRespelled) { // shm of 2.6, within one process
+                assertThat(source).isEqualTo(Peer.ADDRESS_NOT_AVAILABLE);
+            } else if (!provider.endsWith("ofi_rxd")) { // which always says 0
                 assertThat(source).isEqualTo(box.back.fabricAddress());
             }
         }
@@ -276,9 +278,11 @@ class MessagesTest {
                 Endpoint third = box.pair.domain.openEndpoint().bind(box.pair.vector).bind(box.pair.queue).enable()) {
             Messages receiver = box.pair.farEndpoint.messages();
             Peer peer = box.pair.vector.insert(third.address());
-            if (box.pair.endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)) {
+            if (box.pair.endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)
+                    || box.pair.endpoint.quirks.has(Fact.DIRECTED_RECEIVES_CRASH)) {
                 assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, peer, 1))
-                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("any peer");
+                        .isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("receive with tags from one");
                 return;
             }
             receiver.receive(box.far, 0, 8, peer, 1);

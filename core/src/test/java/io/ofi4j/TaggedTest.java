@@ -301,8 +301,14 @@ class TaggedTest {
         try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV);
                 Endpoint third = box.pair.domain.openEndpoint().bind(box.pair.vector).bind(box.pair.queue).enable()) {
             Peer peer = box.pair.vector.insert(third.address());
-            box.pair.farEndpoint.tagged().receive(box.far, 0, 8, peer, TAG, 0, 1);
-            box.pair.farEndpoint.tagged().receive(box.far, 8, 8, box.back, TAG, 0, 2);
+            Tagged receiver = box.pair.farEndpoint.tagged();
+            if (peer.entry.isRespelled) { // shm of 2.6, within one process; DirectedReceiveTest has two
+                assertThatThrownBy(() -> receiver.receive(box.far, 0, 8, peer, TAG, 0, 1))
+                        .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("does not recognize");
+                return;
+            }
+            receiver.receive(box.far, 0, 8, peer, TAG, 0, 1);
+            receiver.receive(box.far, 8, 8, box.back, TAG, 0, 2);
             box.pair.endpoint.tagged().send(box.near, 0, 8, box.pair.far, TAG, SENT);
             box.await(1, 1);
             assertThat(box.farDone.tokens()).containsExactly(2L);

@@ -62,6 +62,12 @@ final class UpstreamFailures {
     private static final Failure LOST_DATA = like(
             "A message that comes before its receive may lose its data; ofi4j refuses it.", Symptom.REFUSED,
             "lose their completion data");
+    private static final Failure OVERWRITES_QUEUE = like(
+            "Beside a receive from any peer, or when it is canceled, it ends the process; ofi4j refuses it.",
+            Symptom.REFUSED, "may end the process");
+    private static final Failure UNRECOGNIZED = like(
+            "It does not recognize a peer of the same process; ofi4j refuses it.", Symptom.REFUSED,
+            "does not recognize");
     private static final Failure ANY_PEER = like("It takes the messages of any peer; ofi4j refuses it.",
             Symptom.REFUSED, "of any peer");
     private static final Failure NO_MASK = like(
@@ -149,6 +155,10 @@ final class UpstreamFailures {
             new Failure("fi_tsenddata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_tinjectdata", "sockets DGRAM", ALL_VERSIONS, LOST_DATA),
             new Failure("fi_recv, directed", "net, tcp", ALL_VERSIONS, ANY_PEER),
+            new Failure("fi_recv, directed", "shm", NEW, OVERWRITES_QUEUE),
+            new Failure("fi_recv, directed", "tcp;ofi_rxm", NEW, OVERWRITES_QUEUE),
+            new Failure("fi_recv, directed", "verbs;ofi_rxm", NEW, OVERWRITES_QUEUE),
+            new Failure("fi_trecv, directed", "shm", List.of(NEWEST), UNRECOGNIZED),
             new Failure(MANY, "shm", ALL_VERSIONS, OVERWRITES),
             new Failure(MANY, "udp;ofi_rxd", ALL_VERSIONS, OVERWRITES),
             new Failure(MANY, "tcp;ofi_rxm", NEW, OVERWRITES), new Failure(MANY, "verbs;ofi_rxm", NEW, OVERWRITES),

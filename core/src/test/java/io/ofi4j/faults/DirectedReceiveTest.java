@@ -4,28 +4,58 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Receives from one peer that no message comes for. */
+/** Receives from one peer, in JVMs of their own: what is not refused may end one. */
 @Timeout(120)
 class DirectedReceiveTest {
     @ParameterizedTest
     @MethodSource("io.ofi4j.support.TestProviders#rma")
-    void aReceiveFromOnePeerComesBackOnceWhenItIsCanceledOrItsEndpointCloses(String provider) {
+    void receivesFromOnePeerAndFromAnyAreMatchedInOrderAndComeBackOrAreRefused(String provider) {
         Forked.Result result = Forked.run(DirectedReceives.class, provider);
 
         assertThat(result.exit()).as(result.output()).isZero();
-        if (has(provider, "tcp-directed-receives")) {
-            assertThat(result.output()).contains("receives refused");
+        if (has(provider, "tcp-directed-receives", "shm-directed-receives", "rxm-directed-receives")) {
+            assertThat(result.output()).contains("refused: a receive over " + provider);
+        } else {
+            assertThat(result.output()).contains("received [1] canceled [4, ", "closed");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReceiveOfTagsOverShmRecognizesThePeerOfAnotherProcessOrIsRefused(boolean chosen) throws IOException {
+        String name = "ofi4j-directed-" + ProcessHandle.current().pid();
+        Forked.Running sender = Forked.start(DirectedPeer.class, "send", chosen ? name + "-s" : "none");
+        Forked.Running receiver = Forked.start(DirectedPeer.class, "receive", chosen ? name + "-r" : "none");
+        tell(receiver, sender.awaitLine("address "));
+        if (chosen && has("shm", "shm-directed-receives")) {
+            assertThat(receiver.awaitLine("refused: ")).contains("has chosen its name");
+            sender.process().destroyForcibly();
+            Files.deleteIfExists(Path.of("/dev/shm", name + "-s"));
             return;
         }
-        assertThat(result.output()).contains("came back [1, 2]", "closed");
-        assertThat(result.output()).contains(has(provider, "rxm-directed-receives", "shm-directed-receives")
-                ? "cancel refused: to cancel a receive from one peer over " + provider
-                : "canceled");
+        receiver.awaitLine("posted");
+        tell(sender, receiver.awaitLine("address "));
+        receiver.awaitLine("done [1]");
+        sender.awaitLine("done [1]");
+        tell(sender, "");
+        tell(receiver, "");
+        assertThat(receiver.await().exit()).as(receiver.output()).isZero();
+        assertThat(sender.await().exit()).as(sender.output()).isZero();
+    }
+
+    private static void tell(Forked.Running other, String line) throws IOException {
+        other.process().getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+        other.process().getOutputStream().flush();
     }
 
     private static boolean has(String provider, String... quirks) {

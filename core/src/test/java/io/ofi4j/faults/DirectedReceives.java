@@ -1,36 +1,37 @@
 package io.ofi4j.faults;
 
 import io.ofi4j.CompletionError;
+import io.ofi4j.Messages;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Mailbox;
-import java.util.List;
+import java.util.stream.Stream;
 
-/** Posts receives from one peer, cancels one, and closes their endpoint while the other is posted. */
+/** Receives from one peer beside those from any: a message comes, one is canceled, and the endpoint closes with another. */
 public final class DirectedReceives {
     private DirectedReceives() {}
 
     public static void main(String[] arguments) {
         try (Mailbox box = new Mailbox(arguments[0], Capability.MSG, Capability.RMA, Capability.DIRECTED_RECV)) {
+            Messages receiver = box.pair.farEndpoint.messages();
             try {
-                box.pair.farEndpoint.messages().receive(box.far, 0, 8, box.back, 1);
-                box.pair.farEndpoint.messages().message().segment(box.far, 8, 8).peer(box.back).receive(2);
+                receiver.receive(box.far, 0, 8, box.back, 1);
             } catch (UnsupportedOperationException e) {
-                System.out.println("receives refused");
+                System.out.println("refused: " + e.getMessage());
                 return;
             }
-            try {
-                box.pair.farEndpoint.messages().cancel(1);
-                box.await(0, 1);
-                System.out.println("canceled");
-            } catch (UnsupportedOperationException e) {
-                System.out.println("cancel refused: " + e.getMessage());
-            }
+            receiver.receive(box.far, 8, 8, 2);
+            box.pair.endpoint.messages().send(box.near, 0, 8, box.pair.far, 3);
+            box.await(1, 1);
+            receiver.message().segment(box.far, 16, 8).peer(box.back).receive(4);
+            receiver.receive(box.far, 24, 8, box.back, 5);
+            receiver.cancel(4);
+            box.await(1, 2);
             box.pair.farEndpoint.close();
-            box.await(0, 2);
-            List<Long> back = box.farDone.errors.stream().filter(error -> error.errno() == Errno.ECANCELED)
-                    .map(CompletionError::token).sorted().toList();
-            System.out.println("came back " + back);
+            box.await(1, 4);
+            Stream<Long> canceled = box.farDone.errors.stream().filter(error -> error.errno() == Errno.ECANCELED)
+                    .map(CompletionError::token);
+            System.out.println("received " + box.farDone.tokens() + " canceled " + canceled.toList());
         }
         System.out.println("closed");
     }

@@ -38,9 +38,6 @@ public final class ContextSlab {
     /** Set in a region's number: the operation is the fence of a save, whose end the program is not told of. */
     public static final int FENCE = 1 << 30;
 
-    /** Set in a region's number: the operation is a receive that the provider must not be asked to cancel. */
-    public static final int LASTING = 1 << 28;
-
     private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
     private static final long LOWER = (1L << 32) - 1;
@@ -298,11 +295,6 @@ public final class ContextSlab {
     public long[] receives(int endpoint) {
         return ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) != 0 && !isClaimed(slot))
                 .mapToLong(this::context).toArray();
-    }
-
-    /** Whether the provider must not be asked to cancel a receive. */
-    public boolean isLasting(long context) {
-        return (owner(slot(context)) & LASTING) != 0;
     }
 
     public int inFlightOfRegion(int region) { return (int) taken().filter(slot -> concerns(slot, region)).count(); }

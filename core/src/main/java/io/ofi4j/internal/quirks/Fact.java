@@ -61,8 +61,10 @@ public enum Fact {
     SHARED_RECEIVES_END_SILENTLY,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED,
-    /** To cancel a receive of messages without tags from one peer ends the process. */
-    DIRECTED_CANCELS_CRASH,
+    /** A receive of messages without tags from one peer ends the process beside one from any peer, or when it is canceled. */
+    DIRECTED_RECEIVES_CRASH,
+    /** A receive from one peer does not recognize a peer whose address was given to the provider in another spelling. */
+    RESPELLED_PEERS_UNRECOGNIZED,
     /** Some messages with completion data come without it. */
     MESSAGES_LOSE_DATA,
     /** A message that is matched after it has come is matched without the receive's mask. */

@@ -32,9 +32,9 @@ public final class RxmQuirks {
                     "A message longer than what is left of a receive of many messages is written beyond its end.",
                     "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
             new Quirk("rxm-directed-receives", RxmQuirks::isRxm, Tested.TWO,
-                    "To cancel a receive of messages without tags from one peer looks for its queue in the wrong place, and ends"
-                            + " the process.",
-                    "DirectedReceiveTest", Fact.DIRECTED_CANCELS_CRASH),
+                    "A receive of messages without tags from one peer overwrites the provider's memory beside one from any peer, and"
+                            + " ends the process when it is canceled.",
+                    "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.ALL,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"

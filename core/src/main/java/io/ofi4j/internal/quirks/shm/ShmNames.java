@@ -24,7 +24,9 @@ final class ShmNames extends Quirk {
                     + " sends back leads into nowhere.",
             "ShmNamesTest") {
         @Override
-        protected byte[] spelling(EndpointAddress address) { return slashed(address); }
+        protected byte[] spelling(EndpointAddress address) {
+            return isMadeHere(address) ? slashed(address) : null; // chosen names have one anyway
+        }
     };
 
     /** Addresses that this process has chosen, and that look as if the provider had made them for another. */

@@ -53,9 +53,10 @@ public final class ShmQuirks {
                         "A message longer than what is left of a receive of many messages is written beyond its end.",
                         "ManyMessagesTest", Fact.LONG_MESSAGES_OVERWRITE),
                 new Quirk("shm-directed-receives", provider -> provider.is("shm"), Tested.TWO,
-                        "To cancel a receive of messages without tags from one peer looks for its queue in the wrong place, and"
-                                + " ends the process.",
-                        "DirectedReceiveTest", Fact.DIRECTED_CANCELS_CRASH),
+                        "A receive of messages without tags from one peer overwrites the provider's memory beside one from any"
+                                + " peer, and ends the process when it is canceled. No receive from one peer recognizes a peer that"
+                                + " was inserted with a slash before its name.",
+                        "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH, Fact.RESPELLED_PEERS_UNRECOGNIZED),
                 new Quirk("shm-matching", provider -> provider.is("shm"), Tested.ONE,
                         "A message that came before its receive is matched without the mask, a look for one posts a receive"
                                 + " that takes it, and one receive too many is ENOMEM.",
