@@ -55,6 +55,11 @@ final class ShmFiles extends Quirk {
         }
     }
 
+    /** Removes the file that a process has left which is gone; the provider would overwrite it. {@link ShmRoom} has seen that nobody uses it. */
+    static void removeLeft(EndpointAddress address) {
+        place(address).ifPresent(file -> file.toFile().delete());
+    }
+
     /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */
     static Optional<Path> place(EndpointAddress address) {
         String name = new String(address.toBytes(), StandardCharsets.UTF_8);

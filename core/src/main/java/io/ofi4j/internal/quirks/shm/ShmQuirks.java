@@ -17,13 +17,17 @@ public final class ShmQuirks {
     };
 
     private static final Quirk UNOPENED_FILES = new Quirk("shm-unopened-files", provider -> provider.is("shm"),
-            Tested.NEWEST, "An endpoint whose file could not be made is enabled all the same, which ends the process.",
+            Tested.NEWEST,
+            "An endpoint whose file could not be made, because of its name, for want of a descriptor or since another libfabric"
+                    + " has left one, is enabled all the same, which ends the process.",
             "DescriptorFaultTest") {
         @Override
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
                 IntSupplier enable) {
             int error = ShmFiles.whyNot(address.get());
-            return error == 0 ? enable.getAsInt() : -error;
+            if (error != 0) { return -error; }
+            ShmFiles.removeLeft(address.get());
+            return enable.getAsInt();
         }
     };
 

@@ -30,6 +30,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -107,6 +108,12 @@ class ShmRoomTest {
     @Test
     void anotherEndpointOrFileOfThatNameStaysAsItIs() throws IOException {
         survives(mounted(ROOM), TakesANameThatIsTaken.class);
+    }
+
+    /** As another libfabric leaves one. */
+    @Test
+    void aFileThatNobodyUsesEndsNoProcessThatTakesItsName() throws IOException {
+        survives(mounted(ROOM), TakesALeftFile.class);
     }
 
     /** Takes all the room there is, to the last byte. */
@@ -403,6 +410,29 @@ class ShmRoomTest {
         private static void requireInUse(String reason) {
             Forked.Result second = Forked.run(TakesAName.class, NAME, reason);
             require(second.exit() == 0, second.output());
+        }
+    }
+
+    /** It is taken over or refused. */
+    static final class TakesALeftFile {
+        private static final String NAME = "ofi4j-left";
+
+        private TakesALeftFile() {}
+
+        public static void main(String[] arguments) throws IOException {
+            byte[] left = new byte[1 << 20];
+            Arrays.fill(left, (byte) 9);
+            Files.write(FOLDER.resolve(NAME), left);
+            try (Fabric fabric = Libfabric.load()
+                    .openFabric(TestProviders.info(TestProviders.hints("shm").source(NAME, null)));
+                    Domain domain = fabric.openDomain();
+                    CompletionQueue queue = domain.openCompletionQueue();
+                    AddressVector vector = domain.openAddressVector();
+                    Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)) {
+                endpoint.enable();
+            } catch (FabricException refused) {
+                System.out.println("refused: " + refused.getMessage());
+            }
         }
     }
 
