@@ -59,7 +59,10 @@ final class HostileStage {
         this.family = family();
         FabricHints hints = family == Capability.ATOMIC
                 ? TestProviders.atomicHints(run.provider)
-                : TestProviders.hints(run.provider).capabilities(Capability.RMA, family);
+                : isDirected()
+                        ? TestProviders.hints(run.provider).capabilities(Capability.RMA, family,
+                                Capability.DIRECTED_RECV)
+                        : TestProviders.hints(run.provider).capabilities(Capability.RMA, family);
         this.pair = new Pair(family == Capability.RMA ? TestProviders.hints(run.provider) : hints);
     }
 
@@ -68,6 +71,12 @@ final class HostileStage {
         stage.addFamily();
         stage.addPair();
         stage.addTools();
+    }
+
+    /** Whether receives may be from one peer. */
+    private boolean isDirected() {
+        return (family == Capability.MSG || family == Capability.TAGGED)
+                && TestProviders.rma().anyMatch(run.provider::equals);
     }
 
     private Capability family() {

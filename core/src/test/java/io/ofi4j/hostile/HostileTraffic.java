@@ -54,6 +54,8 @@ final class HostileTraffic {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(2 * LENGTH + 3 * GUARD_LENGTH, 64).fill(GUARD);
     private final RemoteRegion there;
+    /** The near end, as the far one knows it, where receives may be from one peer. */
+    private final Peer back;
     /** Of both ends, where the family is that of collectives. */
     private final CollectiveGroup group;
     private final CollectiveGroup farGroup;
@@ -61,7 +63,14 @@ final class HostileTraffic {
     HostileTraffic(String provider, Capability family) {
         this.family = family;
         FabricHints hints = TestProviders.hints(provider);
-        this.pair = new Pair(family == Capability.RMA ? hints : hints.capabilities(Capability.RMA, family));
+        boolean isDirected = (family == Capability.MSG || family == Capability.TAGGED)
+                && TestProviders.rma().anyMatch(provider::equals);
+        this.pair = new Pair(family == Capability.RMA
+                ? hints
+                : isDirected
+                        ? hints.capabilities(Capability.RMA, family, Capability.DIRECTED_RECV)
+                        : hints.capabilities(Capability.RMA, family));
+        this.back = isDirected ? pair.vector.insert(pair.endpoint.address()) : null;
         this.near = pair.domain.register(memory.asSlice(GUARD_LENGTH, LENGTH), Access.values());
         this.far = pair.domain.register(memory.asSlice(LENGTH + 2 * GUARD_LENGTH, LENGTH), Access.values());
         this.there = far.remote();
@@ -120,6 +129,16 @@ final class HostileTraffic {
     /** {@return whether the far end could post a receive, or its part of a reduction; never where the family has none} */
     boolean tryReceive(Random random, long token) {
         long offset = offset(random);
+        if (back != null && random.nextInt(4) == 0) {
+            try {
+                return family == Capability.MSG
+                        ? pair.farEndpoint.messages().tryReceive(far, offset, MESSAGE, back, token)
+                        : pair.farEndpoint.tagged().tryReceive(far, offset, MESSAGE, back, random.nextInt(TAGS), 0,
+                                token);
+            } catch (UnsupportedOperationException e) {
+                // as from any peer, then
+            }
+        }
         return switch (family) {
             case MSG -> pair.farEndpoint.messages().tryReceive(far, offset, MESSAGE, token);
             case TAGGED -> pair.farEndpoint.tagged().tryReceive(far, offset, MESSAGE, random.nextInt(TAGS), 0, token);
