@@ -213,7 +213,8 @@ public final class Messages extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider takes messages of
-     *         other peers all the same, as {@code tcp} and {@code net} do
+     *         other peers all the same, as {@code tcp} and {@code net} do, or would end the process, as {@code shm} and
+     *         {@code ofi_rxm} of libfabric 2.x
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);

@@ -199,7 +199,8 @@ public final class Tagged extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV} and
-     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form
+     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form; over {@code shm} of libfabric 2.x also of a peer
+     *         with a chosen name, which would not be recognized
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
             long token) {
