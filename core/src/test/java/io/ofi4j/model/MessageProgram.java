@@ -36,7 +36,7 @@ import java.util.function.BooleanSupplier;
 final class MessageProgram {
     private static final int LENGTH = 4096;
     private static final int STEPS = 300;
-    private static final int MOST_RECEIVES = 48;
+    static final int MOST_RECEIVES = 48;
     private static final int TAGS = 3;
     private static final int MASK = 3;
     private static final long SUM = 0;
@@ -58,6 +58,10 @@ final class MessageProgram {
     private final boolean masks;
     private final boolean looks;
     private final boolean carriesData;
+    /** Whether a receive may wake a message of another endpoint, which has come before its receive, in place of its own. */
+    private final boolean wakesOthers;
+    /** Whether receives may be from one peer; there is one, so that the same messages match. */
+    private final boolean directs;
     private final boolean cancels;
     private final List<MessageSide> sides;
     private final MemoryRegion far;
@@ -72,6 +76,8 @@ final class MessageProgram {
         this.world = new MessageWorld(setting.hints(), setting.shape);
         this.hasTags = families.contains(Capability.TAGGED);
         this.hasAtomics = families.contains(Capability.ATOMIC);
+        this.wakesOthers = SHARED_TAGS.contains(provider);
+        this.directs = families.contains(Capability.DIRECTED_RECV);
         this.sides = List.of(new MessageSide(world.domain, world.queues.get(0), world.lanes.get(0)),
                 new MessageSide(world.domain, world.queues.get(1), world.lanes.get(1)));
         this.keepsOrder = !provider.equals(UNORDERED)
@@ -126,12 +132,18 @@ final class MessageProgram {
         }
         List<Setting> settings = new ArrayList<>();
         for (Shape shape : Shape.values()) {
-            Setting setting = new Setting(provider, all, shape);
+            Setting setting = new Setting(provider, shape == Shape.PLAIN ? withDirected(provider, all) : all, shape);
             boolean isTried = shape != Shape.SCALABLE || provider.equals(SCALABLE);
             if (isTried && setting.isOffered()) { settings.add(setting); }
         }
         settings.add(new Setting(provider, EnumSet.of(Capability.RMA, Capability.MSG), Shape.PLAIN));
         return settings;
+    }
+
+    private static Set<Capability> withDirected(String provider, Set<Capability> families) {
+        Set<Capability> more = EnumSet.copyOf(families);
+        more.add(Capability.DIRECTED_RECV);
+        return new Setting(provider, more, Shape.PLAIN).isOffered() ? more : families;
     }
 
     private static int run(Setting setting, long seed) {
@@ -164,7 +176,8 @@ final class MessageProgram {
         if (side.pendingReceives() >= MOST_RECEIVES) { return; }
         long tag = tagged ? random.nextInt(TAGS) : -1;
         long mask = tagged && masks && random.nextInt(4) == 0 ? MASK : 0;
-        side.receive(random.nextInt(side.lanes()), next++, tag, mask);
+        boolean directed = directs && random.nextInt(4) == 0;
+        side.receive(random.nextInt(side.lanes()), next++, tag, mask, directed);
     }
 
     private void send(MessageSide side, MessageSide other, boolean tagged) {
@@ -209,6 +222,7 @@ final class MessageProgram {
         await("every message to arrive", () -> {
             one.receiveWhatIsMissing(tokens);
             two.receiveWhatIsMissing(tokens);
+            if (wakesOthers) { sides.forEach(side -> side.receiveOneMore(tokens)); }
             return one.hasEverything() && two.hasEverything();
         });
         await("sends to complete", () -> one.areSendsDone() && two.areSendsDone());

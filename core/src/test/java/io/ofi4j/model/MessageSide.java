@@ -118,17 +118,36 @@ final class MessageSide {
 
     int lanes() { return lanes.size(); }
 
-    void receive(int lane, long token, long tag, long mask) { receive(lanes.get(lane), token, tag, mask); }
+    void receive(int lane, long token, long tag, long mask, boolean directed) {
+        receive(lanes.get(lane), token, tag, mask, directed);
+    }
 
-    private void receive(Lane lane, long token, long tag, long mask) {
+    private void receive(Lane lane, long token, long tag, long mask, boolean directed) {
         long offset = places.removeFirst();
-        boolean posted = tag == UNTAGGED
-                ? lane.receiver().messages().tryReceive(memory, offset, LENGTH, token)
-                : lane.receiver().tagged().tryReceive(memory, offset, LENGTH, tag, mask, token);
+        boolean posted = directed
+                ? tryDirected(lane, offset, token, tag, mask)
+                : tryReceive(lane, offset, token, tag, mask);
         if (posted) {
             note(new Posted(Kind.RECEIVE, lane, token, offset, tag, mask, false));
         } else {
             places.add(offset);
+        }
+    }
+
+    private boolean tryReceive(Lane lane, long offset, long token, long tag, long mask) {
+        return tag == UNTAGGED
+                ? lane.receiver().messages().tryReceive(memory, offset, LENGTH, token)
+                : lane.receiver().tagged().tryReceive(memory, offset, LENGTH, tag, mask, token);
+    }
+
+    /** From any peer where a provider cannot tell one from the others. */
+    private boolean tryDirected(Lane lane, long offset, long token, long tag, long mask) {
+        try {
+            return tag == UNTAGGED
+                    ? lane.receiver().messages().tryReceive(memory, offset, LENGTH, lane.peer(), token)
+                    : lane.receiver().tagged().tryReceive(memory, offset, LENGTH, lane.peer(), tag, mask, token);
+        } catch (UnsupportedOperationException e) {
+            return tryReceive(lane, offset, token, tag, mask);
         }
     }
 
@@ -241,7 +260,14 @@ final class MessageSide {
             Posted fitting = waiting.stream().filter(receive -> fits(receive, message)).findFirst().orElse(null);
             if (fitting != null) {
                 waiting.remove(fitting);
-            } else if (!places.isEmpty()) { receive(message.lane, tokens[0]++, message.tag, 0); }
+            } else if (!places.isEmpty()) { receive(message.lane, tokens[0]++, message.tag, 0, false); }
+        }
+    }
+
+    /** Wakes a message that has come, if another receive did not. */
+    void receiveOneMore(long[] tokens) {
+        if (!incoming.isEmpty() && pendingReceives() < 2 * MessageProgram.MOST_RECEIVES && !places.isEmpty()) {
+            receive(lanes.getFirst(), tokens[0]++, incoming.values().iterator().next().tag, 0, false);
         }
     }
 
