@@ -1,6 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.EndpointBindings.Role;
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.internal.engine.DataReceiveCount;
@@ -14,6 +15,8 @@ import io.ofi4j.internal.quirks.Status;
 
 /** Opens endpoints, and rejects types that this library or a provider does not support. */
 final class Endpoints {
+    private static final long RECEIVES = Capability.MSG.bit() | Capability.TAGGED.bit() | Capability.COLLECTIVE.bit();
+
     private Endpoints() {}
 
     static Endpoint open(Domain domain, FabricInfo info) {
@@ -46,8 +49,11 @@ final class Endpoints {
     }
 
     private static Endpoint open(Domain domain, FabricInfo info, InfoHandle handle, ConnectionRequest request) {
-        Opened out = domain.fabric().lock
-                .alone(() -> DomainOps.fi_endpoint(domain.handle(), DataReceiveCount.reserved(info, handle)));
+        InfoHandle reserved = DataReceiveCount.reserved(info, handle);
+        boolean needsMore = (info.capabilityBits() & RECEIVES) != 0
+                && domain.quirks.has(Fact.INSERTS_NEED_DIRECTED_RECEIVES);
+        InfoHandle asked = needsMore ? reserved.withCapabilities(Capability.DIRECTED_RECV.bit()) : reserved;
+        Opened out = domain.fabric().lock.alone(() -> DomainOps.fi_endpoint(domain.handle(), asked));
         Status.check(out.status(), "fi_endpoint", info.provider());
         return adopt(domain, out.handle(), info, Role.WHOLE, request, null);
     }

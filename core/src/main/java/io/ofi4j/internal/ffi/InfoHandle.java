@@ -73,6 +73,14 @@ public final class InfoHandle {
         return copy;
     }
 
+    /** A copy that asks for these capabilities, too. */
+    public InfoHandle withCapabilities(long bits) {
+        InfoHandle copy = copyOf(info);
+        fi_info.caps(copy.info, fi_info.caps(copy.info) | bits);
+        fi_rx_attr.caps(copy.receive(), fi_rx_attr.caps(copy.receive()) | bits);
+        return copy;
+    }
+
     public InfoHandle withDestination(byte[] address) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);

@@ -63,6 +63,8 @@ public enum Fact {
     DIRECTED_RECEIVES_IGNORED,
     /** A receive of messages without tags from one peer ends the process beside one from any peer, or when it is canceled. */
     DIRECTED_RECEIVES_CRASH,
+    /** To insert an address while a message waits for its receive ends the process, unless the endpoint has FI_DIRECTED_RECV. */
+    INSERTS_NEED_DIRECTED_RECEIVES,
     /** A receive from one peer does not recognize a peer whose address was given to the provider in another spelling. */
     RESPELLED_PEERS_UNRECOGNIZED,
     /** Some messages with completion data come without it. */

@@ -18,6 +18,9 @@ public final class Tested {
     /** Those of libfabric 2.x. */
     public static final Set<Version> TWO = Set.of(V2_1, V2_6);
 
+    /** That of Debian 13. */
+    public static final Set<Version> DEBIAN_13 = Set.of(V2_1);
+
     /** Those of Debian 12 and 13. */
     public static final Set<Version> DEBIAN = Set.of(V1_17, V2_1);
 

@@ -35,6 +35,10 @@ public final class RxmQuirks {
                     "A receive of messages without tags from one peer overwrites the provider's memory beside one from any peer, and"
                             + " ends the process when it is canceled.",
                     "DirectedReceiveTest", Fact.DIRECTED_RECEIVES_CRASH),
+            new Quirk("rxm-early-messages", RxmQuirks::isRxm, Tested.DEBIAN_13,
+                    "To insert an address while a message waits for its receive ends the process (rxm_get_addr), unless the endpoint"
+                            + " has FI_DIRECTED_RECV, which it gets.",
+                    "EarlyMessageTest", Fact.INSERTS_NEED_DIRECTED_RECEIVES),
             new Quirk("rxm-collectives", RxmQuirks::isRxm, Tested.ALL,
                     "Collective operations are tagged messages of one packet each. Longer ones hang or crash, a receive of any tag"
                             + " matches them, an uneven broadcast writes beyond its elements, and one that finds no receive is"
