@@ -55,7 +55,7 @@ final class ShmFiles extends Quirk {
         }
     }
 
-    /** Removes the file that a process has left which is gone; the provider would overwrite it. {@link ShmRoom} has seen that nobody uses it. */
+    /** Removes the file that a process has left; the provider would overwrite it. {@link ShmRoom} has seen that nobody uses it. */
     static void removeLeft(EndpointAddress address) {
         place(address).ifPresent(file -> file.toFile().delete());
     }
