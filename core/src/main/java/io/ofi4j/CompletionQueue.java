@@ -232,7 +232,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return found;
     }
 
-    /** {@return counts since the queue was opened, and what it holds} Works after close, and with SAFE and COMPLETION in any thread. */
+    /** {@return counts since the queue was opened, and what it holds} With SAFE and COMPLETION any thread may call it, also after close. */
     public CompletionQueueStatistics statistics() {
         return asAnyone(completions::statistics);
     }

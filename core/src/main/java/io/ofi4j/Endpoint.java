@@ -157,7 +157,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * {@return counts of this endpoint's operations} Works after close, and with SAFE and COMPLETION in any thread.
+     * {@return counts of this endpoint's operations} With SAFE and COMPLETION any thread may call it, also after close.
      *
      * @throws IllegalStateException if no transmit queue is bound
      */

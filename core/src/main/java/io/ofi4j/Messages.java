@@ -386,5 +386,4 @@ public final class Messages extends TwoSided {
             case RECEIVE_VECTOR -> ops.fi_recvv(message.struct, context);
         };
     }
-
 }

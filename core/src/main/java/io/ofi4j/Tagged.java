@@ -395,5 +395,4 @@ public final class Tagged extends TwoSided {
             case RECEIVE_VECTOR -> ops.fi_trecvv(message.struct, context);
         };
     }
-
 }

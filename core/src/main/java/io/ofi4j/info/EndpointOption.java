@@ -110,10 +110,12 @@ public final class EndpointOption<T> {
     /** {@return the size of its value in bytes} */
     public int size() { return size; }
 
-    /** {@return the number that stands for a value} */
-    public long toNumber(T value) {
-        return toNumber.applyAsLong(value);
-    }
+    /**
+     * {@return the number that stands for a value}
+     *
+     * @throws IllegalArgumentException if the value is a size below 0
+     */
+    public long toNumber(T value) { return toNumber.applyAsLong(value); }
 
     /** {@return the value that a number stands for} */
     public T ofNumber(long value) { return ofNumber.apply(value); }

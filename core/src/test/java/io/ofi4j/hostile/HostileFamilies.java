@@ -1,6 +1,7 @@
 package io.ofi4j.hostile;
 
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,5 +24,20 @@ final class HostileFamilies {
         if (TestProviders.rma().anyMatch(provider::equals)) { families.add(Capability.TAGGED); }
         if (provider.equals(COLLECTIVES)) { families.add(Capability.COLLECTIVE); }
         return families.get(random.nextInt(families.size()));
+    }
+
+    /** {@return what endpoints with RMA and a family are asked for with} */
+    static FabricHints hints(String provider, Capability family) {
+        FabricHints hints = TestProviders.hints(provider);
+        if (family == Capability.RMA) { return hints; }
+        return isDirected(provider, family)
+                ? hints.capabilities(Capability.RMA, family, Capability.DIRECTED_RECV)
+                : hints.capabilities(Capability.RMA, family);
+    }
+
+    /** {@return whether receives of a family may be from one peer} */
+    static boolean isDirected(String provider, Capability family) {
+        return (family == Capability.MSG || family == Capability.TAGGED)
+                && TestProviders.rma().anyMatch(provider::equals);
     }
 }

@@ -57,13 +57,9 @@ final class HostileStage {
         this.random = random;
         this.pool = pool;
         this.family = family();
-        FabricHints hints = family == Capability.ATOMIC
+        this.pair = new Pair(family == Capability.ATOMIC
                 ? TestProviders.atomicHints(run.provider)
-                : isDirected()
-                        ? TestProviders.hints(run.provider).capabilities(Capability.RMA, family,
-                                Capability.DIRECTED_RECV)
-                        : TestProviders.hints(run.provider).capabilities(Capability.RMA, family);
-        this.pair = new Pair(family == Capability.RMA ? TestProviders.hints(run.provider) : hints);
+                : HostileFamilies.hints(run.provider, family));
     }
 
     static void set(HostileRun run, Random random, HostilePool pool) {
@@ -71,12 +67,6 @@ final class HostileStage {
         stage.addFamily();
         stage.addPair();
         stage.addTools();
-    }
-
-    /** Whether receives may be from one peer. */
-    private boolean isDirected() {
-        return (family == Capability.MSG || family == Capability.TAGGED)
-                && TestProviders.rma().anyMatch(run.provider::equals);
     }
 
     private Capability family() {

@@ -11,9 +11,7 @@ import io.ofi4j.RemoteRegion;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
-import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -62,14 +60,8 @@ final class HostileTraffic {
 
     HostileTraffic(String provider, Capability family) {
         this.family = family;
-        FabricHints hints = TestProviders.hints(provider);
-        boolean isDirected = (family == Capability.MSG || family == Capability.TAGGED)
-                && TestProviders.rma().anyMatch(provider::equals);
-        this.pair = new Pair(family == Capability.RMA
-                ? hints
-                : isDirected
-                        ? hints.capabilities(Capability.RMA, family, Capability.DIRECTED_RECV)
-                        : hints.capabilities(Capability.RMA, family));
+        boolean isDirected = HostileFamilies.isDirected(provider, family);
+        this.pair = new Pair(HostileFamilies.hints(provider, family));
         this.back = isDirected ? pair.vector.insert(pair.endpoint.address()) : null;
         this.near = pair.domain.register(memory.asSlice(GUARD_LENGTH, LENGTH), Access.values());
         this.far = pair.domain.register(memory.asSlice(LENGTH + 2 * GUARD_LENGTH, LENGTH), Access.values());

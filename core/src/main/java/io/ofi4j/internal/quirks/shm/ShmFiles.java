@@ -55,9 +55,11 @@ final class ShmFiles extends Quirk {
         }
     }
 
-    /** Removes the file that a process has left; the provider would overwrite it. {@link ShmRoom} has seen that nobody uses it. */
-    static void removeLeft(EndpointAddress address) {
-        place(address).ifPresent(file -> file.toFile().delete());
+    /** Removes the file that a process has left, which the provider would overwrite: 0, or EADDRINUSE if it stays. */
+    static int removeLeft(EndpointAddress address) {
+        Optional<Path> left = find(address);
+        left.ifPresent(ShmRoom::requireNoOther);
+        return left.isEmpty() || left.get().toFile().delete() ? 0 : Errno.EADDRINUSE;
     }
 
     /** Where the file of an address belongs; nothing where the address is none of a file in the folder. */

@@ -25,9 +25,8 @@ public final class ShmQuirks {
         protected int enable(Supplier<EndpointAddress> address, long transmitSize, long receiveSize,
                 IntSupplier enable) {
             int error = ShmFiles.whyNot(address.get());
-            if (error != 0) { return -error; }
-            ShmFiles.removeLeft(address.get());
-            return enable.getAsInt();
+            int failure = error != 0 ? error : ShmFiles.removeLeft(address.get());
+            return failure == 0 ? enable.getAsInt() : -failure;
         }
     };
 

@@ -55,7 +55,7 @@ final class ShmRoom extends Quirk {
     }
 
     /** A file that nobody uses was left by a process that was killed; the provider takes it over, as for a C program. */
-    private static void requireNoOther(Path file) {
+    static void requireNoOther(Path file) {
         if (!Files.exists(file)) { return; }
         try (NativeFile open = NativeFile.open(file)) {
             if (open.error() != 0 || !open.isUnused()) {
