@@ -57,8 +57,11 @@ public final class Forked {
         public String awaitLine(String beginning) {
             String[] found = new String[1];
             Waiting.YIELD.until(() -> {
-                found[0] = output().lines().filter(line -> line.startsWith(beginning)).findFirst().orElse(null);
-                if (found[0] == null && !process.isAlive()) {
+                boolean mayPrintMore = process.isAlive();
+                String all = output();
+                String whole = all.substring(0, all.lastIndexOf('\n') + 1); // a line may be printed in pieces
+                found[0] = whole.lines().filter(line -> line.startsWith(beginning)).findFirst().orElse(null);
+                if (found[0] == null && !mayPrintMore) {
                     throw new AssertionError("the forked JVM ended early; it printed:\n" + output());
                 }
                 sleep();

@@ -126,15 +126,19 @@ public final class Forked implements AutoCloseable {
     /** {@return what stdout has so far} */
     public String output() { return read(out); }
 
-    /** Waits until stdout has this text. */
+    /** Waits until stdout has a whole line with this text: a process may print a line in pieces. */
     public void awaitOutput(String text) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
-        while (!read(out).contains(text)) {
-            assertThat(process.isAlive()).as(read(err)).isTrue();
+        while (true) {
+            boolean mayPrintMore = process.isAlive();
+            if (wholeLines(read(out)).contains(text)) { return; }
+            assertThat(mayPrintMore).as(read(err)).isTrue();
             assertThat(System.nanoTime()).as("no '" + text + "' in: " + read(out)).isLessThan(end);
             sleep();
         }
     }
+
+    private static String wholeLines(String text) { return text.substring(0, text.lastIndexOf('\n') + 1); }
 
     /** {@return the group of what stderr has, once it matches} */
     public String awaitError(String pattern) {

@@ -50,6 +50,7 @@ class ReplicatedLogTest {
     void a_spare_rank_takes_the_place_of_a_killed_one(String provider) {
         try (Forked ranks = ranks().start(provider, "20000")) {
             ranks.awaitOutput("[0] acknowledged 1");
+            ranks.awaitOutput("replica 2 is process ");
             long victim = Long.parseLong(match(ranks, "replica 2 is process (\\d+)").group(1));
             ProcessHandle.of(victim).orElseThrow().destroyForcibly();
 

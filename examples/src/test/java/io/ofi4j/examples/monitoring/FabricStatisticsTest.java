@@ -100,7 +100,7 @@ class FabricStatisticsTest {
             RemoteRegion remote = region.remote();
             long bytes = Long.MAX_VALUE;
             // what the interpreter and C1 do not take apart is allocated before
-            for (long start = System.nanoTime(); bytes > OPERATIONS && System.nanoTime() - start < SOON.toNanos();) {
+            for (long start = System.nanoTime(); bytes >= OPERATIONS && System.nanoTime() - start < SOON.toNanos();) {
                 long before = allocated();
                 for (int i = 0; i < OPERATIONS; i++) {
                     pipeline.write(local, itself, remote, this);
