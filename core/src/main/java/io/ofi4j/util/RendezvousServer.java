@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -91,7 +92,7 @@ final class RendezvousServer implements AutoCloseable {
                 answer(socket, channel, request);
                 request = RendezvousRequest.decode(channel.receive());
             }
-        } catch (IOException e) {
+        } catch (IOException | BufferUnderflowException e) {
             return; // it has left, or was never one
         } finally {
             broken(socket);
@@ -138,7 +139,9 @@ final class RendezvousServer implements AutoCloseable {
     }
 
     private synchronized byte[] enter(Socket socket, RendezvousRequest request) {
-        members.enter(socket, ByteBuffer.wrap(request.value()).getInt(), request.name());
+        int place = ByteBuffer.wrap(request.value()).getInt();
+        if (place < 0) { return brokenBecause("there is no place " + place); }
+        members.enter(socket, place, request.name());
         return done();
     }
 

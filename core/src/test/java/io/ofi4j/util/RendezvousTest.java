@@ -238,4 +238,15 @@ class RendezvousTest {
             assertThat(server.awaitDepartures(Pair.DEADLINE)).isTrue();
         }
     }
+
+    @Test
+    void nobodyEntersAPlaceThatCannotBeGathered() {
+        try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
+            for (int place : new int[]{-1, Rendezvous.MOST_PLACES}) {
+                assertThatIllegalArgumentException().isThrownBy(() -> server.enter(place, "nobody"))
+                        .withMessage("there is no place " + place + ": 0 to 1048575");
+            }
+            assertThat(server.gather("name", 0, 1, new byte[]{7}, Pair.DEADLINE)).containsExactly(new byte[]{7});
+        }
+    }
 }
