@@ -36,6 +36,9 @@ class SharedNumbersTest {
     /** Of so many operations one takes the lock, or a place in the queue. */
     private static final int SELDOM = 20;
 
+    /** More threads than processors wait: one that spins keeps the one that it waits for from running. */
+    private static final Waiting PAUSES = Waiting.backoff(100, 1, Duration.ofNanos(10_000), Duration.ofNanos(500_000));
+
     private static final long COUNTER = 0;
     private static final long LOCK = 8;
     private static final long GUARDED = 16;
@@ -130,7 +133,7 @@ class SharedNumbersTest {
         }
 
         private long result(int thread, int before) {
-            Waiting.YIELD.until(() -> {
+            PAUSES.until(() -> {
                 queue.poll(handler, THREADS);
                 return completed.get(thread) > before || failure.get() != null;
             }, Pair.DEADLINE);
@@ -186,7 +189,7 @@ class SharedNumbersTest {
                             hex.formatHex(endpoint.address().encode()), hex.formatHex(shared.remote().encode()),
                             Integer.toString(OPERATIONS / threads), "-Dofi4j.test.atomics=" + OPERATIONS))
                     .toList();
-            Waiting.YIELD.until(() -> {
+            PAUSES.until(() -> {
                 queue.poll((token, flags, length, data) -> {}, THREADS);
                 return processes.stream().noneMatch(one -> one.process().isAlive());
             }, Patience.seconds(60 + OPERATIONS / 200));
