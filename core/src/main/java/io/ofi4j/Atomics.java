@@ -62,7 +62,7 @@ public final class Atomics {
     Atomics(Endpoint endpoint) {
         this.endpoint = endpoint;
         requireOffered(endpoint);
-        this.ops = new AtomicOps(endpoint.handle, endpoint.quirks.has(Fact.CRITICAL_POSTS));
+        this.ops = new AtomicOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
         this.checks = new TransferChecks(endpoint);
         this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_ONLY_COPY), checks.provider);
         if (limits.isEmpty()) {

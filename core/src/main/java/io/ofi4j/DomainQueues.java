@@ -42,9 +42,23 @@ final class DomainQueues {
 
     /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
+        return domain.quirks.has(Fact.CRITICAL_POLLS) && !mayStop();
+    }
+
+    /** Whether receives may be, which take a message that waits. */
+    boolean hasCriticalReceives() {
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !mayStop();
+    }
+
+    /** Whether other posts may be. With several threads they could wait for a lock that a poll which has stopped holds. */
+    boolean hasCriticalPosts() {
+        return domain.quirks.has(Fact.CRITICAL_POSTS)
+                && (!mayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
+    }
+
+    private boolean mayStop() {
         long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
-        return domain.quirks.has(Fact.CRITICAL_POLLS)
-                && (messages == 0 || !domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS));
+        return messages != 0 && domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
     }
 
     CompletionQueue open(CompletionQueueAttributes attributes) {

@@ -51,7 +51,8 @@ public final class Messages extends TwoSided {
 
     Messages(Endpoint endpoint) {
         super(endpoint, 0, whyUndirected(endpoint));
-        this.ops = new MsgOps(endpoint.handle, critical);
+        this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
+                endpoint.domain.queues.hasCriticalReceives());
         this.whyNotMany = whyNotMany(endpoint);
         this.saysWhere = endpoint.bindings.receiveQueue().saysWhere;
         many.peer(ANY);

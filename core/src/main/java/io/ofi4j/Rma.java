@@ -58,7 +58,7 @@ public final class Rma {
 
     Rma(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.ops = new RmaOps(endpoint.handle, endpoint.quirks.has(Fact.CRITICAL_POSTS));
+        this.ops = new RmaOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
         this.checks = new TransferChecks(endpoint);
         this.slots = new PostOutcome(endpoint);
         this.contexts = endpoint.bindings.transmitQueue().contexts;

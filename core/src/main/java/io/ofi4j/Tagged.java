@@ -32,7 +32,8 @@ public final class Tagged extends TwoSided {
 
     Tagged(Endpoint endpoint) {
         super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit(), null);
-        this.ops = new TaggedOps(endpoint.handle, critical);
+        this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
+                endpoint.domain.queues.hasCriticalReceives());
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
         this.ignoresMasks = endpoint.quirks.has(Fact.MASKS_IGNORED);

@@ -33,7 +33,6 @@ abstract sealed class TwoSided permits Messages, Tagged {
     final long sendNumber;
     final long receiveNumber;
     final int endpointNumber;
-    final boolean critical;
     final Endpoint endpoint;
     private final boolean losesData;
     private final boolean injectsHang;
@@ -74,7 +73,6 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.sendNumber = sends.numberFor(defaultFlags);
         this.endpointNumber = endpoint.number;
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
-        this.critical = endpoint.quirks.has(Fact.CRITICAL_POSTS) && !endpoint.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
         this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
         this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
         this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);

@@ -10,11 +10,17 @@ import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
 
-/** Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. */
+/**
+ * Over shm, in a process of its own each: one sends a message that is longer than the receive of the other. Each polls in one thread
+ * and writes to itself in another, with queues of their own.
+ */
 public final class LongMessage {
     private static final int LONG = 64 * 1024;
     private static final int COLLECTIONS = 20;
@@ -23,34 +29,44 @@ public final class LongMessage {
 
     public static void main(String[] arguments) throws InterruptedException, IOException {
         boolean receives = arguments[0].equals("receive");
-        Fabric fabric = Libfabric.load()
-                .openFabric(Libfabric.load().info(FabricHints.messages().provider("shm")).getFirst());
+        Fabric fabric = Libfabric.load().openFabric(Libfabric.load()
+                .info(FabricHints.messages().capabilities(Capability.MSG, Capability.RMA).provider("shm")).getFirst());
         Domain domain = fabric.openDomain();
         CompletionQueue queue = domain.openCompletionQueue();
+        CompletionQueue written = domain.openCompletionQueue();
         AddressVector vector = domain.openAddressVector();
-        Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector)
-                .address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
-        MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE);
+        Endpoint endpoint = domain.openEndpoint().bind(written, Direction.TRANSMIT).bind(queue, Direction.RECEIVE)
+                .bind(vector).address(EndpointAddress.ofName(arguments[receives ? 1 : 2])).enable();
+        MemoryRegion region = domain.allocate(LONG, Access.SEND, Access.RECEIVE, Access.WRITE, Access.REMOTE_WRITE);
         if (receives) { endpoint.messages().receive(region, 0, 8, 1); }
         System.out.println("ready");
-        Thread polls = new Thread(() -> {
-            while (true) {
-                queue.poll((token, flags, length, data) -> {}, 1);
-            }
-        });
-        polls.setDaemon(true);
         if (!receives) {
             endpoint.messages().send(region, 0, LONG, insert(vector, arguments[1]), 2);
             System.out.println("sent");
         }
-        polls.start();
+        Peer itself = vector.insert(endpoint.address());
+        forEver(() -> queue.poll((token, flags, length, data) -> {}, 1));
+        forEver(() -> { // slowly: nobody reads the completions, and some room must be left when the other thread's poll does not return
+            LockSupport.parkNanos(10_000_000);
+            endpoint.rma().tryWrite(region, 0, Long.BYTES, itself, region.remote(), 0, 3);
+        });
         System.in.read(); // until the test knows that the message is sent
         for (int i = 0; i < COLLECTIONS; i++) { // each stops every thread for a moment, and waits for those that it cannot stop
             Thread.sleep(100);
             System.gc();
         }
         System.out.println("alive");
-        Runtime.getRuntime().halt(0); // the poll may not return
+        Runtime.getRuntime().halt(0); // a call may not return
+    }
+
+    private static void forEver(Runnable action) {
+        Thread thread = new Thread(() -> {
+            while (true) {
+                action.run();
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static Peer insert(AddressVector vector, String name) throws InterruptedException {

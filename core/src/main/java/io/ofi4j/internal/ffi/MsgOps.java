@@ -10,8 +10,9 @@ public final class MsgOps {
     private static final long OPS = fid_ep.msg$offset();
 
     private final long endpoint;
-    /** Up to this length calls are critical. */
-    private final long criticalLimit;
+    /** Up to these lengths calls are critical. */
+    private final long sendLimit;
+    private final long receiveLimit;
     private final long recv;
     private final long recvv;
     private final long recvmsg;
@@ -22,9 +23,10 @@ public final class MsgOps {
     private final long senddata;
     private final long injectdata;
 
-    public MsgOps(Handle endpoint, boolean critical) {
+    public MsgOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
-        this.criticalLimit = critical ? Posts.CRITICAL_LIMIT : -1;
+        this.sendLimit = criticalSends ? Posts.CRITICAL_LIMIT : -1;
+        this.receiveLimit = criticalReceives ? Posts.CRITICAL_LIMIT : -1;
         this.recv = endpoint.require(OPS, fi_ops_msg.recv$offset(), "fi_recv").address();
         this.recvv = endpoint.require(OPS, fi_ops_msg.recvv$offset(), "fi_recvv").address();
         this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg").address();
@@ -37,51 +39,50 @@ public final class MsgOps {
     }
 
     public long fi_recv(long buffer, long length, long descriptor, long source, long context) {
-        return Posts.call(length <= criticalLimit, recv, endpoint, buffer, length, descriptor, source, context);
+        return Posts.call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, context);
     }
 
     public long fi_send(long buffer, long length, long descriptor, long peer, long context) {
-        return Posts.call(length <= criticalLimit, send, endpoint, buffer, length, descriptor, peer, context);
+        return Posts.call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, context);
     }
 
     public long fi_inject(long buffer, long length, long peer) {
-        return Posts.call(length <= criticalLimit, inject, endpoint, buffer, length, peer);
+        return Posts.call(length <= sendLimit, inject, endpoint, buffer, length, peer);
     }
 
     public long fi_senddata(long buffer, long length, long descriptor, long data, long peer, long context) {
-        return Posts.call(length <= criticalLimit, senddata, endpoint, buffer, length, descriptor, data, peer, context);
+        return Posts.call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, context);
     }
 
     public long fi_injectdata(long buffer, long length, long data, long peer) {
-        return Posts.call(length <= criticalLimit, injectdata, endpoint, buffer, length, data, peer);
+        return Posts.call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer);
     }
 
-    public long fi_recvv(MessageStruct message, long context) { return vector(recvv, message, context); }
+    public long fi_recvv(MessageStruct message, long context) { return vector(receiveLimit, recvv, message, context); }
 
-    public long fi_sendv(MessageStruct message, long context) { return vector(sendv, message, context); }
+    public long fi_sendv(MessageStruct message, long context) { return vector(sendLimit, sendv, message, context); }
 
-    public long fi_recvmsg(MessageStruct message, long flags) { return message(recvmsg, message, flags); }
+    public long fi_recvmsg(MessageStruct message, long flags) { return message(receiveLimit, recvmsg, message, flags); }
 
-    public long fi_sendmsg(MessageStruct message, long flags) { return message(sendmsg, message, flags); }
+    public long fi_sendmsg(MessageStruct message, long flags) { return message(sendLimit, sendmsg, message, flags); }
 
     /** Of a message without a buffer. */
     long fi_recvmsg(MemorySegment message, long flags) {
-        return RmaOps.message(criticalLimit >= 0, recvmsg, endpoint, message.address(), flags);
+        return RmaOps.message(receiveLimit >= 0, recvmsg, endpoint, message.address(), flags);
     }
 
-    private long vector(long function, MessageStruct message, long context) {
+    private long vector(long limit, long function, MessageStruct message, long context) {
         try {
-            return Posts.call(message.length <= criticalLimit, function, endpoint, message.segments.address(),
+            return Posts.call(message.length <= limit, function, endpoint, message.segments.address(),
                     message.descriptors.address(), message.count(), message.peer(), context);
         } finally {
             Reference.reachabilityFence(message);
         }
     }
 
-    private long message(long function, MessageStruct message, long flags) {
+    private long message(long limit, long function, MessageStruct message, long flags) {
         try {
-            return RmaOps.message(message.length <= criticalLimit, function, endpoint, message.message.address(),
-                    flags);
+            return RmaOps.message(message.length <= limit, function, endpoint, message.message.address(), flags);
         } finally {
             Reference.reachabilityFence(message);
         }

@@ -19,7 +19,7 @@ public final class ReceivePool {
 
     /** Posts them on an endpoint that was just enabled. The memory must live until no provider can write to it. */
     public ReceivePool(Arena memory, Handle endpoint, int count, boolean critical) {
-        this.ops = new MsgOps(endpoint, critical);
+        this.ops = new MsgOps(endpoint, critical, critical);
         this.message = fi_msg.allocate(memory);
         this.length = count * SLOT_SIZE;
         this.base = memory.allocate(length, SLOT_SIZE).address();
