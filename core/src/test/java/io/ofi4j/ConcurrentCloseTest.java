@@ -8,7 +8,9 @@ import io.ofi4j.support.TestSeed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,6 +44,7 @@ class ConcurrentCloseTest {
         private final RemoteRegion there;
         private final Rma rma;
         private final AtomicLong lastToken = new AtomicLong();
+        private final Map<AutoCloseable, String> whyNot = new IdentityHashMap<>();
         private final Set<Long> back = ConcurrentHashMap.newKeySet();
         private final List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         private final CompletionHandler handler = new CompletionHandler() {
@@ -126,15 +129,18 @@ class ConcurrentCloseTest {
                 AutoCloseable one = open.get(RANDOM.nextInt(open.size()));
                 if (closes(one)) { open.remove(one); }
             }
-            if (!open.isEmpty()) { throw new AssertionError("these do not close: " + open); }
+            if (!open.isEmpty()) {
+                throw new AssertionError("these do not close: " + open + "; what was said of all: " + whyNot);
+            }
         }
 
         /** Not where something must be closed before. */
-        private static boolean closes(AutoCloseable one) {
+        private boolean closes(AutoCloseable one) {
             try {
                 one.close();
                 return true;
             } catch (IllegalStateException e) {
+                whyNot.put(one, e.getMessage());
                 return false;
             } catch (Exception e) {
                 throw new AssertionError(e);

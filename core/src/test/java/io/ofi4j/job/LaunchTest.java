@@ -64,6 +64,15 @@ class LaunchTest {
     }
 
     @Test
+    void theStatusIsThatOfAKilledRankEvenIfAnotherFailedBefore() throws Exception {
+        Run run = launch(Map.of(), "2", "--", "sh", "-c", "[ $OFI4J_RANK = 1 ] && exit 4; sleep 0.3; kill -9 $$");
+
+        assertThat(run.exit()).isEqualTo(128 + 9);
+        assertThat(run.err().stream().filter(line -> line.startsWith("launch: ")))
+                .containsExactly("launch: rank 1 ended with status 4", "launch: rank 0 ended with status 137");
+    }
+
+    @Test
     void othersGoOnAfterAFailureIfAskedTo() throws Exception {
         Path gone = folder.resolve("gone");
         Run run = launch(Map.of(), "3", "--keep-going", "--", "sh", "-c",
