@@ -206,7 +206,7 @@ public final class Connection {
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             Event event = wasShutDown();
-            endpoint.closeEarly();
+            endpoint.atProvider.closeEarly();
             queue.tell(event);
             return;
         }

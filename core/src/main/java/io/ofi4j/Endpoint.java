@@ -351,10 +351,17 @@ public final class Endpoint implements AutoCloseable {
             aliases.requireNone(this);
             closeBegun = true;
         }
-        if (original != null) {
-            closeAlias();
-            return;
+        int status;
+        try {
+            status = original == null ? closeParts() : closeAlias();
+        } catch (Throwable t) {
+            closeBegun = false; // another call of close goes on
+            throw t;
         }
+        Status.check(status, "fi_close(endpoint)", info.provider());
+    }
+
+    private int closeParts() {
         Object recording = RECORDER.closing();
         families.close();
         if (bindings.transmitQueue() != null) {
@@ -365,21 +372,14 @@ public final class Endpoint implements AutoCloseable {
         bindings.release();
         domain.forget(this);
         RECORDER.closed(recording, info.provider(), info.endpoint().type());
-        Status.check(status, "fi_close(endpoint)", info.provider());
+        return status;
     }
 
-    /** Closes the native endpoint of a connection that has ended; operations in flight complete. */
-    void closeEarly() {
-        bindings.betweenPosts(() -> bindings.isLost = true);
-        atProvider.drain();
-        Status.check(atProvider.close(), "fi_close(endpoint)", info.provider());
-    }
-
-    private void closeAlias() {
+    private int closeAlias() {
         refusePosts();
         domain.queues.works.closing(this);
         original.aliases.remove(this);
-        Status.check(FidOps.fi_close(handle), "fi_close(alias)", info.provider());
+        return FidOps.fi_close(handle);
     }
 
     private void refusePosts() {

@@ -306,6 +306,13 @@ final class NativeEndpoint implements EndpointView {
         return status;
     }
 
+    /** Of a connection that has ended; operations in flight complete. */
+    void closeEarly() {
+        bindings.betweenPosts(() -> bindings.isLost = true);
+        drain();
+        Status.check(close(), "fi_close(endpoint)", info.provider());
+    }
+
     /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
     @Override
     public void closeNow() {

@@ -45,6 +45,7 @@ class ConcurrentCloseTest {
         private final Rma rma;
         private final AtomicLong lastToken = new AtomicLong();
         private final Map<AutoCloseable, String> whyNot = new IdentityHashMap<>();
+        private Map.Entry<String, Duration> longest = Map.entry("none", Duration.ZERO);
         private final Set<Long> back = ConcurrentHashMap.newKeySet();
         private final List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         private final CompletionHandler handler = new CompletionHandler() {
@@ -127,10 +128,14 @@ class ConcurrentCloseTest {
             long start = System.nanoTime();
             while (!open.isEmpty() && System.nanoTime() - start < Pair.DEADLINE.toNanos()) {
                 AutoCloseable one = open.get(RANDOM.nextInt(open.size()));
+                long before = System.nanoTime();
                 if (closes(one)) { open.remove(one); }
+                Duration took = Duration.ofNanos(System.nanoTime() - before);
+                if (took.compareTo(longest.getValue()) > 0) { longest = Map.entry(one.toString(), took); }
             }
             if (!open.isEmpty()) {
-                throw new AssertionError("these do not close: " + open + "; what was said of all: " + whyNot);
+                throw new AssertionError("these do not close: " + open + "; what was said of all: " + whyNot
+                        + "; the longest call: " + longest);
             }
         }
 

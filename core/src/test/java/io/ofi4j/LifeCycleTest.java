@@ -42,6 +42,19 @@ class LifeCycleTest {
     }
 
     @Test
+    void aCloseThatWasRefusedGoesOnWithTheNextCall() throws InterruptedException {
+        try (Pair pair = new Pair("shm")) {
+            Thread brokenOff = new Thread(() -> pair.queue.guard.enter()); // as if an Error kept it from exiting
+            brokenOff.start();
+            brokenOff.join();
+
+            assertThatIllegalStateException().isThrownBy(pair.endpoint::close)
+                    .withMessageContaining("This call did nothing");
+            pair.endpoint.close();
+        } // which closes the domain
+    }
+
+    @Test
     void parentsNameTheChildrenThatMustCloseFirst() {
         try (Pair pair = new Pair("shm"); MemoryRegion region = pair.domain.allocate(8, Access.WRITE)) {
             assertThatIllegalStateException().isThrownBy(pair.fabric::close).withMessageContaining("Domain shm of shm");
