@@ -58,6 +58,19 @@ class CompletionThreadingTest {
     }
 
     @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aFabricClosesAfterARegionThatIsOlderThanItsEndpoint(String provider) {
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints(provider)));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                AddressVector vector = domain.openAddressVector();
+                MemoryRegion region = domain.allocate(64, Access.WRITE);
+                Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
+            assertThat(region.isOpen() && endpoint.isEnabled()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(value = WaitObject.class, names = {"UNSPECIFIED", "FD"})
     void waitObjectsAreRefusedOnTcp(WaitObject object) {
         String provider = TestProviders.rma().filter(name -> name.matches("net|tcp")).findFirst().orElseThrow();

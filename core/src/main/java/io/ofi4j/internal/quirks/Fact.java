@@ -91,6 +91,8 @@ public enum Fact {
     COUNTS_DATA_WRITES_ONLY,
     /** Each completion queue, with all that is used with it, is a domain of its own. */
     QUEUES_ARE_DOMAINS,
+    /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
+    FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
     LOOKUP_INEXACT,
     /** fi_av_insertsym writes the numbers of all addresses to the first place. */
