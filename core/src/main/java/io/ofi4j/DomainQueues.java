@@ -42,21 +42,21 @@ final class DomainQueues {
 
     /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
-        return domain.quirks.has(Fact.CRITICAL_POLLS) && !mayStop();
+        return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop();
     }
 
-    /** Whether receives may be, which take a message that waits. */
+    /** Whether receives may be critical calls: one that takes a waiting message which is longer may not return. */
     boolean hasCriticalReceives() {
-        return domain.quirks.has(Fact.CRITICAL_POSTS) && !mayStop();
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop();
     }
 
-    /** Whether other posts may be. With several threads they could wait for a lock that a poll which has stopped holds. */
+    /** Whether other posts may be critical calls: another thread's poll that does not return may hold a lock that they need. */
     boolean hasCriticalPosts() {
         return domain.quirks.has(Fact.CRITICAL_POSTS)
-                && (!mayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
+                && (!callsMayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
     }
 
-    private boolean mayStop() {
+    private boolean callsMayStop() {
         long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
         return messages != 0 && domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
     }

@@ -59,6 +59,7 @@ public final class Endpoint implements AutoCloseable {
     /** Whether it takes receives; written inside the guards of both queues. */
     boolean receives;
     private volatile boolean closeBegun;
+    private volatile boolean closeBrokenOff; // by an exception: another call of close goes on, and nothing else may happen
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
@@ -346,16 +347,17 @@ public final class Endpoint implements AutoCloseable {
     @Override
     public void close() {
         synchronized (this) {
-            if (closeBegun) { return; }
+            if (closeBegun && !closeBrokenOff) { return; }
             bindings.requireClosable();
             aliases.requireNone(this);
             closeBegun = true;
+            closeBrokenOff = false;
         }
         int status;
         try {
             status = original == null ? closeParts() : closeAlias();
         } catch (Throwable t) {
-            closeBegun = false; // another call of close goes on
+            closeBrokenOff = true;
             throw t;
         }
         Status.check(status, "fi_close(endpoint)", info.provider());

@@ -146,7 +146,8 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Closes the fabric; fi_close. It counts as closed even if libfabric reports an error.
+     * Closes the fabric; fi_close. It counts as closed even if libfabric reports an error. EBUSY of a provider that is known to
+     * miscount ({@code tcp} of libfabric 2.6 with COMPLETION) is not reported: it keeps the fabric until the process ends.
      *
      * @throws IllegalStateException if an object opened from it is open; the message names it
      */

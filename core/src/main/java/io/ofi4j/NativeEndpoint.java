@@ -154,7 +154,7 @@ final class NativeEndpoint implements EndpointView {
         bindings.counters.enabled(bindings.transmitQueue());
         if (receives > 0) {
             bindings.receiveQueue().dataReceives().post(endpoint, handle, receives,
-                    endpoint.domain.queues.hasCriticalPosts());
+                    endpoint.domain.queues.hasCriticalReceives());
         }
     }
 

@@ -50,6 +50,7 @@ class LifeCycleTest {
 
             assertThatIllegalStateException().isThrownBy(pair.endpoint::close)
                     .withMessageContaining("This call did nothing");
+            assertThatIllegalStateException().isThrownBy(pair.endpoint::enable).withMessageContaining("is closed");
             pair.endpoint.close();
         } // which closes the domain
     }

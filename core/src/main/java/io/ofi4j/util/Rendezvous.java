@@ -236,14 +236,14 @@ public final class Rendezvous implements AutoCloseable {
      * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
      * with a RendezvousException that has its name.
      *
-     * @param place its number among those who {@link #gather}, from 0 to below {@link #MOST_PLACES}
+     * @param place its number among those who {@link #gather}, from 0, and below {@link #MOST_PLACES}
      * @param name for people, up to 255 bytes of UTF-8
      * @throws IllegalArgumentException if there is no such place
      */
     public void enter(int place, String name) {
         requireName(name);
         if (place < 0 || place >= MOST_PLACES) {
-            throw new IllegalArgumentException("there is no place " + place + ": 0 to " + (MOST_PLACES - 1));
+            throw new IllegalArgumentException("there is no place " + place + ": places are 0 to " + (MOST_PLACES - 1));
         }
         ask(new RendezvousRequest(RendezvousRequest.Kind.ENTER, name, 0,
                 ByteBuffer.allocate(Integer.BYTES).putInt(place).array()));

@@ -244,7 +244,7 @@ class RendezvousTest {
         try (Rendezvous server = Rendezvous.serve(ANY_PORT, SECRET)) {
             for (int place : new int[]{-1, Rendezvous.MOST_PLACES}) {
                 assertThatIllegalArgumentException().isThrownBy(() -> server.enter(place, "nobody"))
-                        .withMessage("there is no place " + place + ": 0 to 1048575");
+                        .withMessage("there is no place " + place + ": places are 0 to 1048575");
             }
             assertThat(server.gather("name", 0, 1, new byte[]{7}, Pair.DEADLINE)).containsExactly(new byte[]{7});
         }
