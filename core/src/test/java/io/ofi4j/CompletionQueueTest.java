@@ -189,6 +189,8 @@ class CompletionQueueTest {
         CompletionQueueAttributes small = CompletionQueueAttributes.defaults().size(64);
         try (Pair pair = new Pair(TestProviders.hints(provider), small);
                 MemoryRegion region = pair.domain.allocate(16, Access.values())) {
+            pair.rma().write(region, 0, 8, pair.far, region.remote(), 8, -1); // connects, which may take longer
+            pair.awaitToken(-1);
             pair.endpoint.postTimeout(Duration.ofMillis(300));
 
             assertThatThrownBy(() -> {
