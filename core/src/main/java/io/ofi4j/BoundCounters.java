@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 /** The counters bound to an endpoint, by the event they count. */
 final class BoundCounters {
@@ -79,9 +80,10 @@ final class BoundCounters {
         all().forEach(Counter::closing);
     }
 
-    /** Runs an action while no thread uses the counters. */
-    void undisturbed(Runnable action) {
-        ThreadGuard.insideAll(all(), Counter::enterAlone, action);
+    /** Runs an action while no thread uses the counters of these: reading one makes progress. */
+    static void undisturbed(Stream<BoundCounters> those, Runnable action) {
+        ThreadGuard.insideAll(those.flatMap(one -> one.all().stream()).distinct().toList(), Counter::enterAlone,
+                action);
     }
 
     void released(Endpoint endpoint) { all().forEach(counter -> counter.unbind(endpoint)); }

@@ -14,6 +14,7 @@ import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 /** The completion queues and counters of a domain. */
 final class DomainQueues {
@@ -147,14 +148,20 @@ final class DomainQueues {
     }
 
     /**
-     * Runs an action inside the fabric's lock, while no thread uses the vector or the queues. One at a time, to avoid deadlocks over
-     * queues.
+     * Runs an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a provider
+     * that meets a new peer tells all of them, also one that is half open. One at a time, to avoid deadlocks over queues.
      */
-    void undisturbed(AddressVector vector, List<CompletionQueue> its, Runnable action) {
+    void undisturbed(EndpointBindings endpoint, Runnable action) {
         synchronized (domain) {
             domain.fabric().lock.alone(() -> {
+                AddressVector vector = endpoint.vector();
                 synchronized (vector) {
-                    ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(), action);
+                    List<EndpointBindings> all = Stream.concat(Stream.of(endpoint),
+                            vector.endpoints().all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings))
+                            .distinct().toList();
+                    List<CompletionQueue> its = all.stream().flatMap(one -> one.queues().stream()).distinct().toList();
+                    ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(),
+                            () -> BoundCounters.undisturbed(all.stream().map(one -> one.counters), action));
                 }
             });
         }

@@ -99,7 +99,7 @@ final class NativeEndpoint implements EndpointView {
         if (enabled) { throw new IllegalStateException(endpoint + " is enabled already"); }
         requireFit();
         chosen.tell(handle);
-        undisturbed(this::bindAndEnable);
+        domain.queues.undisturbed(bindings, this::bindAndEnable);
         if (bindings.isOfConnection() || bindings.role != Role.WHOLE) {
             return; // it gets its address with its connection, or has none
         }
@@ -109,11 +109,6 @@ final class NativeEndpoint implements EndpointView {
         synchronized (domain) {
             domain.regions.ofEndpoints.enabled(endpoint);
         }
-    }
-
-    /** Runs an action while no thread makes progress for this endpoint: reading counters does, too. */
-    private void undisturbed(Runnable action) {
-        domain.queues.undisturbed(bindings.vector(), bindings.queues(), () -> bindings.counters.undisturbed(action));
     }
 
     private void requireFit() {
@@ -317,12 +312,21 @@ final class NativeEndpoint implements EndpointView {
     @Override
     public void closeNow() {
         domain.closes.due(this, () -> {
-            FidOps.fi_close(handle); // no caller is left to report a failure to
+            closeLate();
             closeOwned();
             endpoint.quirks.closed(this);
             bindings.queues().forEach(queue -> queue.forgetAbandoned(endpoint));
         });
         if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
+    }
+
+    /** No caller is left to report a failure to. */
+    private void closeLate() {
+        if (domain.isClosed()) { // nothing else of it is left
+            FidOps.fi_close(handle);
+        } else {
+            domain.queues.undisturbed(bindings, () -> FidOps.fi_close(handle));
+        }
     }
 
     private int closeHandle() {
@@ -346,7 +350,7 @@ final class NativeEndpoint implements EndpointView {
     /** Some providers make progress while closing an endpoint; other progress would reach parts that are freed already. */
     private int closeUndisturbed() {
         int[] status = new int[1];
-        undisturbed(() -> status[0] = closeBound());
+        domain.queues.undisturbed(bindings, () -> status[0] = closeBound());
         return status[0];
     }
 

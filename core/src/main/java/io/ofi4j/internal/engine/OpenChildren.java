@@ -2,9 +2,11 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.internal.observe.LeakReport;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The open children of an object, which must be closed before it. */
 public class OpenChildren {
@@ -33,6 +35,11 @@ public class OpenChildren {
     /** The first that is this and does so, or null. */
     public synchronized <T> T find(Class<T> type, Predicate<? super T> wanted) {
         return open.stream().filter(type::isInstance).map(type::cast).filter(wanted).findFirst().orElse(null);
+    }
+
+    /** Those that are this, as they are now. */
+    public synchronized <T> Stream<T> all(Class<T> type) {
+        return List.copyOf(open).stream().filter(type::isInstance).map(type::cast);
     }
 
     public synchronized boolean isEmpty() { return open.isEmpty(); }
