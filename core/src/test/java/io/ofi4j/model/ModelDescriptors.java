@@ -4,6 +4,8 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,7 +34,8 @@ import java.util.stream.Stream;
  * the end of a program, which tells them from every other descriptor: they are TCP sockets in state CLOSE_WAIT.
  * tcp of libfabric 1.x keeps the socket of a client that was closed before it had asked: where it reads the end, rx_cm_data takes for
  * the reason what errno has from an earlier call, and waits for more where that is EAGAIN. sockets keeps the socket of a request that its
- * passive endpoint had not told of when it was closed.
+ * passive endpoint had not told of when it was closed. Where a provider keeps a fabric that seems busy, see {@link Fact}, it keeps what
+ * the fabric waits with.
  */
 final class ModelDescriptors {
     /** Some have threads that close them. */
@@ -46,9 +49,11 @@ final class ModelDescriptors {
     private static final int INODE = 9;
     private static final String CLOSE_WAIT = "08";
     private static final List<String> TABLES = List.of("/proc/self/net/tcp", "/proc/self/net/tcp6");
+    private static final Set<String> OF_A_FABRIC = Set.of("anon_inode:[eventpoll]", "socket:");
     private static final String KEPT = "socket that the provider keeps";
 
     private final boolean keepsSockets;
+    private final boolean keepsFabrics;
     /** The inodes of those that the provider has kept, and will keep. */
     private final Set<String> kept = new HashSet<>();
     private final Map<String, Long> before;
@@ -58,6 +63,7 @@ final class ModelDescriptors {
         keepsSockets = info.provider().equals("tcp;ofi_rxm")
                 || info.provider().equals("tcp") && Libfabric.load().version().major() < 2
                 || info.provider().equals("sockets") && info.endpoint().type() == EndpointType.MSG;
+        keepsFabrics = FoundInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
         before = kinds();
         judged = count();
     }
@@ -83,6 +89,7 @@ final class ModelDescriptors {
     private Map<String, Long> more() {
         Map<String, Long> more = kinds();
         more.remove(KEPT);
+        if (keepsFabrics) { more.keySet().removeAll(OF_A_FABRIC); }
         more.replaceAll((kind, number) -> number - before.getOrDefault(kind, 0L));
         more.values().removeIf(number -> number <= 0);
         return more;
