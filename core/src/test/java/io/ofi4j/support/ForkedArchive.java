@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 
 /**
  * What lets a forked JVM start in two thirds of the time: the classes of this build in jars, and loaded and linked in an AOT cache, which
- * knows jars alone. Made anew where a class is newer, by the first of the JVMs that test. Where there can be none, before JDK 25, JVMs start
+ * knows jars alone. Made anew where a class is newer or elsewhere, by the first of the JVMs that test. Where there can be none, before JDK 25, JVMs start
  * without.
  */
 final class ForkedArchive {
@@ -82,7 +82,7 @@ final class ForkedArchive {
 
     private boolean isNewest() throws IOException {
         Path last = folder.resolve("made");
-        if (!Files.exists(last)) { return false; }
+        if (!Files.exists(last) || !Files.readString(last).equals(places.toString())) { return false; }
         long newest = 0;
         for (Path place : places) {
             try (Stream<Path> files = Files.walk(place)) {
@@ -100,7 +100,7 @@ final class ForkedArchive {
             if (status != 0) { throw new AssertionError("no jar could be made of " + place); }
         }
         train();
-        Files.write(folder.resolve("made"), List.of());
+        Files.writeString(folder.resolve("made"), places.toString());
     }
 
     /** Runs what most tests begin with. Without a cache there is none; its absence is said. */
