@@ -23,6 +23,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they are
@@ -31,14 +33,15 @@ import java.util.Set;
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}.
  * Except for accessors, every method throws {@link IllegalStateException} once the vector is closed, and
  * {@link FabricException} if libfabric reports an error. Methods that take an {@link EndpointAddress} throw
- * {@link IllegalArgumentException} for an address of another format than the provider's.
+ * {@link IllegalArgumentException} for an address of another format than the provider's. Peers are inserted and removed between the
+ * calls of other threads on the vector's endpoints.
  */
 public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
     private final OpenChildren endpoints = new OpenChildren();
-    private final Map<EndpointAddress, Entry> entries = new HashMap<>();
+    private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
     /** By libfabric's number, the peer inserted last. */
     private final Map<Long, Peer> sources = new HashMap<>();
     /** Queues whose endpoints were enabled while this vector was empty; see {@link #prepare}. */
@@ -51,25 +54,6 @@ public final class AddressVector implements AutoCloseable {
     private boolean gone;
     /** Whether an endpoint has joined a group of peers. */
     private boolean hasGroups;
-
-    /**
-     * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers differ
-     * in what a second insertion returns, and some miscount their peers after a second removal.
-     */
-    static final class Entry {
-        final long fabricAddress;
-        final EndpointAddress address;
-        /** Whether the provider was given it in another spelling. */
-        final boolean isRespelled;
-        /** The number of peers that share the entry; guarded by the vector's monitor. */
-        private int peers;
-
-        Entry(EndpointAddress address, long fabricAddress, boolean isRespelled) {
-            this.address = address;
-            this.isRespelled = isRespelled;
-            this.fabricAddress = fabricAddress;
-        }
-    }
 
     AddressVector(Domain domain, Handle handle, AddressVectorAttributes attributes) {
         this.domain = domain;
@@ -91,7 +75,9 @@ public final class AddressVector implements AutoCloseable {
         public boolean admitsCaller() { return domain.guard.admits(Thread.currentThread()); }
 
         @Override
-        public void forget(EndpointAddress address) { AddressVector.this.forget(address); }
+        public void forget(EndpointAddress address) {
+            domain.queues.alone(AddressVector.this, () -> forgetHere(address));
+        }
 
         @Override
         public boolean isClosed() { return closed; }
@@ -144,20 +130,27 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalStateException also if the vector is shared and full. With shm, also if 256 peers were inserted or were
      *         endpoints of this process since the first endpoint was bound, and one of those endpoints is closed
      */
-    public synchronized Peer insert(EndpointAddress address) {
-        requireOpen();
-        AddressFormats.require(domain.info(), address);
-        return domain.quirks.insert(address, view, () -> insertHere(address), Peer::refuse);
+    public Peer insert(EndpointAddress address) {
+        return domain.queues.alone(this, () -> {
+            requireOpen();
+            AddressFormats.require(domain.info(), address);
+            return domain.quirks.insert(address, view, () -> insertHere(address), Peer::refuse);
+        });
+    }
+
+    /** A native call that changes the vector: some providers visit its endpoints then, without a lock or with one too many. */
+    private <R> R natively(Supplier<R> call) {
+        return DomainQueues.outsideCalls(this, Stream.of(), call);
     }
 
     private Peer insertHere(EndpointAddress address) {
-        Entry entry = entries.get(address);
+        Peer.Entry entry = entries.get(address);
         if (entry == null) {
             requireRoom();
             byte[] spelling = domain.quirks.spelling(address);
             AvOps.Inserted inserted = give(spelling);
             if (!inserted.has(0)) { throw Status.exception(-inserted.error(0), "fi_av_insert", provider()); }
-            entry = new Entry(address, inserted.addresses()[0], !Arrays.equals(spelling, address.toBytes()));
+            entry = new Peer.Entry(address, inserted.addresses()[0], !Arrays.equals(spelling, address.toBytes()));
             entries.put(address, entry);
         }
         entry.peers++;
@@ -182,12 +175,15 @@ public final class AddressVector implements AutoCloseable {
      * @param addresses the addresses of their endpoints
      * @return for each address its peer, or the exception that {@link #insert} would have thrown
      */
-    public synchronized List<InsertResult> insertAll(List<EndpointAddress> addresses) {
+    public List<InsertResult> insertAll(List<EndpointAddress> addresses) {
         requireOpen();
         List<EndpointAddress> all = new ArrayList<>(addresses); // a foreign list may say something else each time
         all.forEach(address -> Objects.requireNonNull(address, "one of the addresses is null"));
-        insertTogether(all.stream().filter(this::isNewAndSafe).distinct().toList());
-        return all.stream().map(this::tryInsert).toList();
+        return domain.queues.alone(this, () -> {
+            requireOpen();
+            insertTogether(all.stream().filter(this::isNewAndSafe).distinct().toList());
+            return all.stream().map(this::tryInsert).toList();
+        });
     }
 
     private boolean isNewAndSafe(EndpointAddress address) {
@@ -199,11 +195,11 @@ public final class AddressVector implements AutoCloseable {
         List<EndpointAddress> sameLength = addresses.stream()
                 .filter(address -> address.toBytes().length == addresses.getFirst().toBytes().length).toList();
         if (sameLength.size() < 2) { return; }
-        AvOps.Inserted inserted = AvOps.fi_av_insert(handle,
-                sameLength.stream().map(EndpointAddress::toBytes).toList());
+        AvOps.Inserted inserted = natively(
+                () -> AvOps.fi_av_insert(handle, sameLength.stream().map(EndpointAddress::toBytes).toList()));
         for (int i = 0; i < inserted.status() && i < sameLength.size(); i++) { // rxm reports nothing beyond status
             if (inserted.has(i)) {
-                entries.put(sameLength.get(i), new Entry(sameLength.get(i), inserted.addresses()[i], false));
+                entries.put(sameLength.get(i), new Peer.Entry(sameLength.get(i), inserted.addresses()[i], false));
             }
         }
     }
@@ -226,9 +222,14 @@ public final class AddressVector implements AutoCloseable {
      * @throws UnsupportedOperationException if the provider does not look up names
      * @throws IllegalStateException also if the vector is shared and full
      */
-    public synchronized Peer insertService(String node, String service) {
+    public Peer insertService(String node, String service) {
+        return insert(whileOpen(() -> new AddressLookup(domain.handle(), domain.info(), node, service).one()));
+    }
+
+    /** The result of a lookup, which may take long; the vector, and so its domain, stays open meanwhile. */
+    private synchronized <R> R whileOpen(Supplier<R> lookup) {
         requireOpen();
-        return insert(new AddressLookup(domain.handle(), domain.info(), node, service).one());
+        return lookup.get();
     }
 
     /**
@@ -243,10 +244,10 @@ public final class AddressVector implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is not numeric or out of range, or there are more than 65,535 peers
      * @throws UnsupportedOperationException if the provider does not offer it
      */
-    public synchronized List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
+    public List<InsertResult> insertSymmetric(String node, int nodes, String service, int services) {
         requireOpen();
         AddressLookup names = new AddressLookup(domain.handle(), domain.info(), node, service);
-        return names.symmetric(nodes, services).stream()
+        return whileOpen(() -> names.symmetric(nodes, services)).stream()
                 .map(found -> found.map(this::tryInsert).orElseGet(() -> InsertResult.failed(names.unresolved(0))))
                 .toList();
     }
@@ -309,7 +310,9 @@ public final class AddressVector implements AutoCloseable {
      * @param peer a peer of this vector
      * @throws IllegalArgumentException if the peer is of another vector, or was removed
      */
-    public synchronized void remove(Peer peer) {
+    public void remove(Peer peer) { domain.queues.alone(this, () -> removeHere(peer)); }
+
+    private void removeHere(Peer peer) {
         requireOpen();
         requireHere(peer);
         if (peer.isContext) {
@@ -327,28 +330,29 @@ public final class AddressVector implements AutoCloseable {
      * providers learn the address of a sender on their own, so it is inserted first if unknown: only known addresses can be
      * removed.
      */
-    private synchronized void forget(EndpointAddress address) {
+    private void forgetHere(EndpointAddress address) {
         if (gone) { return; }
-        Entry entry = entries.get(address);
+        Peer.Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
             if (Arrays.equals(domain.quirks.spelling(address), address.toBytes())) { return; }
         }
         AvOps.Inserted inserted = give(address.toBytes());
-        if (inserted.has(0)) { removeNatively(new Entry(address, inserted.addresses()[0], false)); }
+        if (inserted.has(0)) { removeNatively(new Peer.Entry(address, inserted.addresses()[0], false)); }
     }
 
-    private void removeNatively(Entry entry) {
+    private void removeNatively(Peer.Entry entry) {
         entries.remove(entry.address);
         sources.remove(entry.fabricAddress);
         if (places != null) { places.free(); }
         if (attributes.isReadOnly()) { return; } // another process owns the table
-        Status.check(domain.quirks.removePeer(handle, entry.address, entry.fabricAddress), "fi_av_remove", provider());
+        Status.check(natively(() -> domain.quirks.removePeer(handle, entry.address, entry.fabricAddress)),
+                "fi_av_remove", provider());
     }
 
     private AvOps.Inserted give(byte[] address) {
         if (places != null) { places.give(); }
-        return AvOps.fi_av_insert(handle, List.of(address));
+        return natively(() -> AvOps.fi_av_insert(handle, List.of(address)));
     }
 
     /**

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The counters bound to an endpoint, by the event they count. */
@@ -80,9 +81,9 @@ final class BoundCounters {
         all().forEach(Counter::closing);
     }
 
-    /** Runs an action while no thread uses the counters of these: reading one makes progress. */
-    static void undisturbed(Stream<BoundCounters> those, Runnable action) {
-        ThreadGuard.insideAll(those.flatMap(one -> one.all().stream()).distinct().toList(), Counter::enterAlone,
+    /** The result of an action while no thread uses the counters of these: reading one makes progress. */
+    static <R> R undisturbed(Stream<BoundCounters> those, Supplier<R> action) {
+        return ThreadGuard.insideAll(those.flatMap(one -> one.all().stream()).distinct().toList(), Counter::enterAlone,
                 action);
     }
 

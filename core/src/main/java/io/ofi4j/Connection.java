@@ -64,7 +64,7 @@ public final class Connection {
         this.queue = queue;
         this.request = request;
         this.maximumDataSize = EndpointOps.connectionDataSize(handle);
-        this.peer = new Peer(vector, new AddressVector.Entry(null, 0, false));
+        this.peer = new Peer(vector, new Peer.Entry(null, 0, false));
     }
 
     /** {@return the state, as of the last event that was read from the event queue} */

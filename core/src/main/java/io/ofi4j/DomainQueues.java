@@ -14,6 +14,7 @@ import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The completion queues and counters of a domain. */
@@ -148,22 +149,39 @@ final class DomainQueues {
     }
 
     /**
-     * Runs an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a provider
-     * that meets a new peer tells all of them, also one that is half open. One at a time, to avoid deadlocks over queues.
+     * The result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a
+     * provider that meets a new peer tells all of them, also one that is half open.
      */
-    void undisturbed(EndpointBindings endpoint, Runnable action) {
+    <R> R undisturbed(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
-            domain.fabric().lock.alone(() -> {
-                AddressVector vector = endpoint.vector();
-                synchronized (vector) {
-                    List<EndpointBindings> all = Stream.concat(Stream.of(endpoint),
-                            vector.endpoints().all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings))
-                            .distinct().toList();
-                    List<CompletionQueue> its = all.stream().flatMap(one -> one.queues().stream()).distinct().toList();
-                    ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(),
-                            () -> BoundCounters.undisturbed(all.stream().map(one -> one.counters), action));
-                }
-            });
+            return alone(endpoint.vector(), () -> outsideCalls(endpoint.vector(), Stream.of(endpoint), action));
         }
+    }
+
+    /** The result of a change of a vector: one at a time in a fabric, since it may enter the guards of many queues. */
+    <R> R alone(AddressVector vector, Supplier<R> change) {
+        return domain.fabric().lock.alone(() -> {
+            synchronized (vector) {
+                return change.get();
+            }
+        });
+    }
+
+    void alone(AddressVector vector, Runnable change) {
+        alone(vector, () -> {
+            change.run();
+            return null;
+        });
+    }
+
+    /** The result of an action while no thread is in a call on an endpoint of a vector, or on these; in {@link #alone} only. */
+    static <R> R outsideCalls(AddressVector vector, Stream<EndpointBindings> these, Supplier<R> action) {
+        List<EndpointBindings> all = Stream
+                .concat(these,
+                        vector.endpoints().all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings))
+                .distinct().toList();
+        List<CompletionQueue> its = all.stream().flatMap(one -> one.queues().stream()).distinct().toList();
+        return ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(),
+                () -> BoundCounters.undisturbed(all.stream().map(one -> one.counters), action));
     }
 }

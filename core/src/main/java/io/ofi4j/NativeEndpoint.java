@@ -99,7 +99,10 @@ final class NativeEndpoint implements EndpointView {
         if (enabled) { throw new IllegalStateException(endpoint + " is enabled already"); }
         requireFit();
         chosen.tell(handle);
-        domain.queues.undisturbed(bindings, this::bindAndEnable);
+        domain.queues.undisturbed(bindings, () -> {
+            bindAndEnable();
+            return true;
+        });
         if (bindings.isOfConnection() || bindings.role != Role.WHOLE) {
             return; // it gets its address with its connection, or has none
         }
@@ -335,7 +338,9 @@ final class NativeEndpoint implements EndpointView {
             bindings.requireConnection().endpointClosed();
             return status;
         }
-        if (hasVector) { return closeUndisturbed(); }
+        if (hasVector) { // some providers make progress meanwhile; other progress would reach parts that are freed already
+            return domain.queues.undisturbed(bindings, this::closeBound);
+        }
         return domain.fabric().lock
                 .alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && bindings.role == Role.WHOLE
                         && !bindings.isOfConnection() ? closeWithoutVector() : FidOps.fi_close(handle));
@@ -345,13 +350,6 @@ final class NativeEndpoint implements EndpointView {
         while (!owned.isEmpty()) {
             FidOps.fi_close(owned.pop());
         }
-    }
-
-    /** Some providers make progress while closing an endpoint; other progress would reach parts that are freed already. */
-    private int closeUndisturbed() {
-        int[] status = new int[1];
-        domain.queues.undisturbed(bindings, () -> status[0] = closeBound());
-        return status[0];
     }
 
     private int closeBound() {

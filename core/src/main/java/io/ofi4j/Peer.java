@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.EndpointAddress;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,8 +12,27 @@ public final class Peer {
     /** The source of a completion without a source, or from outside the address vector; FI_ADDR_NOTAVAIL. */
     public static final long ADDRESS_NOT_AVAILABLE = -1;
 
+    /**
+     * An address known to libfabric. It is inserted natively once, however often the application inserts it: providers differ
+     * in what a second insertion returns, and some miscount their peers after a second removal.
+     */
+    static final class Entry {
+        final long fabricAddress;
+        final EndpointAddress address;
+        /** Whether the provider was given it in another spelling. */
+        final boolean isRespelled;
+        /** The number of peers that share the entry; guarded by the vector's monitor. */
+        int peers;
+
+        Entry(EndpointAddress address, long fabricAddress, boolean isRespelled) {
+            this.address = address;
+            this.isRespelled = isRespelled;
+            this.fabricAddress = fabricAddress;
+        }
+    }
+
     final AddressVector vector;
-    final AddressVector.Entry entry;
+    final Entry entry;
     final long fabricAddress;
     /**
      * The same object as the {@link Endpoint#realm} of each endpoint that may reach it, until either is closed or removed. Read by
@@ -27,9 +47,9 @@ public final class Peer {
     final boolean isContext;
     private final List<Peer> contexts = new ArrayList<>();
 
-    Peer(AddressVector vector, AddressVector.Entry entry) { this(vector, entry, entry.fabricAddress, false); }
+    Peer(AddressVector vector, Entry entry) { this(vector, entry, entry.fabricAddress, false); }
 
-    private Peer(AddressVector vector, AddressVector.Entry entry, long fabricAddress, boolean isContext) {
+    private Peer(AddressVector vector, Entry entry, long fabricAddress, boolean isContext) {
         this.vector = vector;
         this.entry = entry;
         this.fabricAddress = fabricAddress;

@@ -23,6 +23,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -354,6 +357,23 @@ class AddressVectorTest {
                             IllegalStateException.class).hasMessageMatching("(?s).+");
                 }
             }
+        }
+    }
+
+    /** Some providers take the locks of all endpoints of the vector then, in another order than the calls on those do. */
+    @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#rma")
+    void aPeerIsInsertedBetweenTheCallsOfOtherThreads(String provider) throws Exception {
+        try (Pair pair = new Pair(TestProviders.hints(provider).threading(ThreadingModel.SAFE));
+                CompletionQueue queue = pair.domain.openCompletionQueue();
+                Endpoint stranger = pair.domain.openEndpoint().bind(queue).bind(pair.vector).enable();
+                ExecutorService other = Executors.newSingleThreadExecutor()) {
+            pair.queue.guard.enter(); // as in a call
+            Future<Peer> inserted = other.submit(() -> pair.vector.insert(stranger.address()));
+            assertThatThrownBy(() -> inserted.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            pair.queue.guard.exit();
+
+            assertThat(inserted.get(10, TimeUnit.SECONDS)).isNotNull();
         }
     }
 

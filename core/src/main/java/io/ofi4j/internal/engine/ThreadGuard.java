@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. Off the data
@@ -90,12 +91,12 @@ public final class ThreadGuard implements AutoCloseable {
         return this;
     }
 
-    /** Runs an action inside the guards of several objects, entered in their order. */
-    public static <T> void insideAll(List<T> objects, Function<T, ThreadGuard> enter, Runnable action) {
+    /** The result of an action inside the guards of several objects, entered in their order. */
+    public static <T, R> R insideAll(List<T> objects, Function<T, ThreadGuard> enter, Supplier<R> action) {
         Deque<ThreadGuard> entered = new ArrayDeque<>(objects.size());
         try {
             objects.forEach(each -> entered.add(enter.apply(each)));
-            action.run();
+            return action.get();
         } finally {
             entered.forEach(ThreadGuard::exit);
         }
