@@ -5,7 +5,6 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
-import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -24,7 +23,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * The peers that endpoints can reach; fi_av(3). Opened by {@link Domain#openAddressVector}, bound to endpoints before they are
@@ -40,7 +38,7 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
-    private final OpenChildren endpoints = new OpenChildren();
+    private final DomainQueues.OfVector endpoints = new DomainQueues.OfVector();
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
     /** By libfabric's number, the peer inserted last. */
     private final Map<Long, Peer> sources = new HashMap<>();
@@ -102,7 +100,7 @@ public final class AddressVector implements AutoCloseable {
         return handle == null;
     }
 
-    OpenChildren endpoints() { return endpoints; }
+    DomainQueues.OfVector endpoints() { return endpoints; }
 
     synchronized void bind(Object endpoint) {
         requireOpen();
@@ -140,7 +138,7 @@ public final class AddressVector implements AutoCloseable {
 
     /** A native call that changes the vector: some providers visit its endpoints then, without a lock or with one too many. */
     private <R> R natively(Supplier<R> call) {
-        return DomainQueues.outsideCalls(this, Stream.of(), call);
+        return endpoints.outsideCalls(call);
     }
 
     private Peer insertHere(EndpointAddress address) {

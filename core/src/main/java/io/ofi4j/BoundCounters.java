@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** The counters bound to an endpoint, by the event they count. */
 final class BoundCounters {
@@ -71,23 +69,17 @@ final class BoundCounters {
         all().forEach(counter -> counter.requireServes(queue));
     }
 
-    /** Records that the endpoint was enabled; inside {@link #undisturbed}. */
+    /** Records that the endpoint was enabled; while nobody uses it. */
     void enabled(CompletionQueue queue) {
         all().forEach(counter -> counter.enabled(queue));
     }
 
-    /** Records that the endpoint is about to close; inside {@link #undisturbed}. */
+    /** Records that the endpoint is about to close; while nobody uses it. */
     void closing() {
         all().forEach(Counter::closing);
     }
 
-    /** The result of an action while no thread uses the counters of these: reading one makes progress. */
-    static <R> R undisturbed(Stream<BoundCounters> those, Supplier<R> action) {
-        return ThreadGuard.insideAll(those.flatMap(one -> one.all().stream()).distinct().toList(), Counter::enterAlone,
-                action);
-    }
-
     void released(Endpoint endpoint) { all().forEach(counter -> counter.unbind(endpoint)); }
 
-    private List<Counter> all() { return byEvent.values().stream().distinct().toList(); }
+    List<Counter> all() { return byEvent.values().stream().distinct().toList(); }
 }

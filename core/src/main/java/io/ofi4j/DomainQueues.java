@@ -5,6 +5,7 @@ import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -154,7 +155,7 @@ final class DomainQueues {
      */
     <R> R undisturbed(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
-            return alone(endpoint.vector(), () -> outsideCalls(endpoint.vector(), Stream.of(endpoint), action));
+            return alone(endpoint.vector(), () -> endpoint.vector().endpoints().outsideCalls(endpoint, action));
         }
     }
 
@@ -174,14 +175,39 @@ final class DomainQueues {
         });
     }
 
-    /** The result of an action while no thread is in a call on an endpoint of a vector, or on these; in {@link #alone} only. */
-    static <R> R outsideCalls(AddressVector vector, Stream<EndpointBindings> these, Supplier<R> action) {
-        List<EndpointBindings> all = Stream
-                .concat(these,
-                        vector.endpoints().all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings))
-                .distinct().toList();
-        List<CompletionQueue> its = all.stream().flatMap(one -> one.queues().stream()).distinct().toList();
-        return ThreadGuard.insideAll(its, queue -> queue.guard.enterAsAnyone(),
-                () -> BoundCounters.undisturbed(all.stream().map(one -> one.counters), action));
+    /** The endpoints of a vector. What their calls enter is kept, since each insertion asks for it; used in {@link #alone} only. */
+    static final class OfVector extends OpenChildren {
+        /** Null where an endpoint was enabled or closed since. */
+        private Entrances entrances;
+
+        /** The result of an action while no thread is in a call on one of them. */
+        <R> R outsideCalls(Supplier<R> action) {
+            if (entrances == null) { entrances = Entrances.of(enabled()); }
+            return entrances.closed(action);
+        }
+
+        /** As the other, while this one is enabled or closed, which is in no call either. */
+        private <R> R outsideCalls(EndpointBindings changing, Supplier<R> action) {
+            entrances = null;
+            return Entrances.of(Stream.concat(Stream.of(changing), enabled())).closed(action);
+        }
+
+        private Stream<EndpointBindings> enabled() {
+            return all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings);
+        }
+    }
+
+    /** What calls on some endpoints enter, each once. */
+    private record Entrances(List<CompletionQueue> queues, List<Counter> counters) {
+        static Entrances of(Stream<EndpointBindings> endpoints) {
+            List<EndpointBindings> all = endpoints.toList();
+            return new Entrances(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
+                    all.stream().flatMap(one -> one.counters.all().stream()).distinct().toList());
+        }
+
+        <R> R closed(Supplier<R> action) {
+            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterAsAnyone(),
+                    () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
+        }
     }
 }
