@@ -38,7 +38,7 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
-    private final DomainQueues.OfVector endpoints = new DomainQueues.OfVector();
+    private final DomainQueues.VectorEndpoints endpoints = new DomainQueues.VectorEndpoints();
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
     /** By libfabric's number, the peer inserted last. */
     private final Map<Long, Peer> sources = new HashMap<>();
@@ -100,7 +100,7 @@ public final class AddressVector implements AutoCloseable {
         return handle == null;
     }
 
-    DomainQueues.OfVector endpoints() { return endpoints; }
+    DomainQueues.VectorEndpoints endpoints() { return endpoints; }
 
     synchronized void bind(Object endpoint) {
         requireOpen();
@@ -136,7 +136,7 @@ public final class AddressVector implements AutoCloseable {
         });
     }
 
-    /** A native call that changes the vector: some providers visit its endpoints then, without a lock or with one too many. */
+    /** A native call that changes the vector: some providers visit its endpoints, without a lock, or in another order of locks than polls. */
     private <R> R natively(Supplier<R> call) {
         return endpoints.outsideCalls(call);
     }

@@ -175,21 +175,21 @@ final class DomainQueues {
         });
     }
 
-    /** The endpoints of a vector. What their calls enter is kept, since each insertion asks for it; used in {@link #alone} only. */
-    static final class OfVector extends OpenChildren {
+    /** The endpoints of a vector. The guards of their calls are kept, since each insertion enters them; used in {@link #alone} only. */
+    static final class VectorEndpoints extends OpenChildren {
         /** Null where an endpoint was enabled or closed since. */
-        private Entrances entrances;
+        private CallGuards guards;
 
         /** The result of an action while no thread is in a call on one of them. */
         <R> R outsideCalls(Supplier<R> action) {
-            if (entrances == null) { entrances = Entrances.of(enabled()); }
-            return entrances.closed(action);
+            if (guards == null) { guards = CallGuards.of(enabled()); }
+            return guards.insideAll(action);
         }
 
         /** As the other, while this one is enabled or closed, which is in no call either. */
         private <R> R outsideCalls(EndpointBindings changing, Supplier<R> action) {
-            entrances = null;
-            return Entrances.of(Stream.concat(Stream.of(changing), enabled())).closed(action);
+            guards = null;
+            return CallGuards.of(Stream.concat(Stream.of(changing), enabled())).insideAll(action);
         }
 
         private Stream<EndpointBindings> enabled() {
@@ -197,15 +197,15 @@ final class DomainQueues {
         }
     }
 
-    /** What calls on some endpoints enter, each once. */
-    private record Entrances(List<CompletionQueue> queues, List<Counter> counters) {
-        static Entrances of(Stream<EndpointBindings> endpoints) {
+    /** What has the guards that calls on some endpoints enter, each once. */
+    private record CallGuards(List<CompletionQueue> queues, List<Counter> counters) {
+        static CallGuards of(Stream<EndpointBindings> endpoints) {
             List<EndpointBindings> all = endpoints.toList();
-            return new Entrances(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
+            return new CallGuards(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
                     all.stream().flatMap(one -> one.counters.all().stream()).distinct().toList());
         }
 
-        <R> R closed(Supplier<R> action) {
+        <R> R insideAll(Supplier<R> action) {
             return ThreadGuard.insideAll(queues, queue -> queue.guard.enterAsAnyone(),
                     () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
         }
