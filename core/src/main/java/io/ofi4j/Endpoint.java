@@ -49,7 +49,7 @@ public final class Endpoint implements AutoCloseable {
     final EndpointBindings bindings;
     final NativeEndpoint atProvider;
     /** The endpoint that this is an alias of, or null. */
-    private final Endpoint original;
+    final Endpoint original;
     private final OpenChildren aliases = OpenChildren.owned();
     private final EndpointFamilies families = new EndpointFamilies(this);
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;

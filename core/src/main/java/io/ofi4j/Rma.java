@@ -285,7 +285,8 @@ public final class Rma {
      *
      * @param peer whose memory it is
      * @param ticket from the peer's {@link SaveService#ticket}
-     * @throws UnsupportedOperationException if this endpoint is connected, or the domain was opened without {@link Capability#MSG}
+     * @throws UnsupportedOperationException if this endpoint is connected or an alias, or the domain was opened without
+     *         {@link Capability#MSG}
      */
     public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
         endpoint.requireEnabled();

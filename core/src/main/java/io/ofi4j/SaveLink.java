@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.internal.engine.SaveMessage;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Messages about saves: an endpoint with a queue and a vector of its own. Used by one thread at a time; nothing here waits. */
 final class SaveLink implements AutoCloseable {
@@ -21,7 +22,8 @@ final class SaveLink implements AutoCloseable {
     private final Object[] subjects = new Object[PLACES];
     private final BitSet free = new BitSet(PLACES);
     private final BitSet toReceive = new BitSet(PLACES);
-    private boolean closing;
+    private final MemoryRegion fences;
+    private final AtomicBoolean closing = new AtomicBoolean();
 
     interface Receiver {
         /** A message of this kind has come. */
@@ -52,7 +54,7 @@ final class SaveLink implements AutoCloseable {
             } else if (error.token() >= 0) {
                 Object about = subjects[(int) error.token()];
                 sent((int) error.token());
-                if (!closing) { receiver.failed(about, error); }
+                if (!closing.get()) { receiver.failed(about, error); }
             }
         }
     };
@@ -65,25 +67,33 @@ final class SaveLink implements AutoCloseable {
         }
     }
 
-    SaveLink(Domain domain, Receiver receiver) {
-        requireOffered(domain);
+    /**
+     * Opens it.
+     *
+     * @param fences closed with it, also if this throws
+     */
+    SaveLink(Domain domain, MemoryRegion fences, Receiver receiver) {
+        this.fences = fences;
         this.receiver = receiver;
-        memory = domain.allocate(2L * PLACES * SaveMessage.ROOM, Access.SEND, Access.RECEIVE);
+        MemoryRegion openMemory = null;
         CompletionQueue openQueue = null;
         AddressVector openVector = null;
         Endpoint open = null;
         try {
-            openQueue = domain.openCompletionQueue(4 * PLACES);
-            openVector = domain.openAddressVector();
-            open = domain.openEndpoint().bind(openQueue).bind(openVector).enable();
-            messages = open.messages();
+            requireOffered(domain);
+            memory = openMemory = domain.allocate(2L * PLACES * SaveMessage.ROOM, Access.SEND, Access.RECEIVE);
+            queue = openQueue = domain.openCompletionQueue(4 * PLACES);
+            peers = openVector = domain.openAddressVector();
+            endpoint = open = domain.openEndpoint();
+            messages = open.bind(queue).bind(peers).enable().messages();
+            begin();
         } catch (Throwable t) {
-            close(open, openVector, openQueue, memory);
+            close(open, openVector, openQueue, openMemory, fences);
             throw t;
         }
-        queue = openQueue;
-        peers = openVector;
-        endpoint = open;
+    }
+
+    private void begin() {
         for (int place = 0; place < 2 * PLACES; place++) {
             bodies[place] = new SaveMessage(
                     memory.segment().asSlice((long) place * SaveMessage.ROOM, SaveMessage.ROOM));
@@ -133,14 +143,21 @@ final class SaveLink implements AutoCloseable {
         return true;
     }
 
+    /** May be called again if it throws. */
     @Override
     public void close() {
-        closing = true;
-        close(endpoint, peers, queue, memory);
+        if (!closing.compareAndSet(false, true)) { return; }
+        try {
+            close(endpoint, peers, queue, memory, fences);
+        } catch (Throwable t) {
+            closing.set(false);
+            throw t;
+        }
     }
 
-    private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion region) {
-        try (region; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+    private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion memory,
+            MemoryRegion fences) {
+        try (fences; memory; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
             return;
         }
     }

@@ -143,18 +143,13 @@ public final class SaveService implements AutoCloseable {
                 ? 0
                 : Math.min(domain.info().receive().size() + domain.info().transmit().size(), MOST_POLLS);
         this.fences = domain.allocate(MOST_WRITERS * FENCE_BYTES, Access.REMOTE_WRITE);
-        try {
-            this.link = new SaveLink(domain, new SaveLink.Receiver() {
-                @Override
-                public void received(SaveMessage message, int kind, long length) { take(message, kind, length); }
+        this.link = new SaveLink(domain, fences, new SaveLink.Receiver() {
+            @Override
+            public void received(SaveMessage message, int kind, long length) { take(message, kind, length); }
 
-                @Override
-                public void failed(Object about, CompletionError error) { forget((Writer) about); }
-            });
-        } catch (Throwable t) {
-            fences.close();
-            throw t;
-        }
+            @Override
+            public void failed(Object about, CompletionError error) { forget((Writer) about); }
+        });
         domain.closingRegions.add(chore);
         domain.queues.all().forEach(CompletionQueue::doChores);
     }
@@ -367,15 +362,13 @@ public final class SaveService implements AutoCloseable {
         domain.checkThread();
         lock.lock();
         try {
-            if (closed) { return; }
             closed = true;
         } finally {
             lock.unlock();
         }
         domain.closingRegions.remove(chore);
-        domain.forget(this);
         link.close();
-        fences.close();
+        domain.forget(this);
     }
 
     @Override

@@ -98,18 +98,22 @@ final class Saves implements Runnable {
     }
 
     Saves(Endpoint endpoint, Rma rma, TransferChecks checks) {
+        if (endpoint.original != null) {
+            throw new UnsupportedOperationException("the saves of " + endpoint
+                    + " are those of the endpoint it was made from: save there what was written here, too");
+        }
         this.endpoint = endpoint;
         this.rma = rma;
         this.checks = checks;
         this.queue = endpoint.bindings.transmitQueue();
-        this.link = new SaveLink(endpoint.domain, new SaveLink.Receiver() {
+        this.fenceSource = endpoint.domain.allocate(2 * Long.BYTES, Access.WRITE);
+        this.link = new SaveLink(endpoint.domain, fenceSource, new SaveLink.Receiver() {
             @Override
             public void received(SaveMessage message, int kind, long length) { take(message, kind); }
 
             @Override
             public void failed(Object about, CompletionError error) { fail(about, error.errno()); }
         });
-        this.fenceSource = endpoint.domain.allocate(2 * Long.BYTES, Access.WRITE);
         queue.doChores();
     }
 
@@ -323,22 +327,24 @@ final class Saves implements Runnable {
                 endpoint.info().provider());
     }
 
-    /** Reports what is under way as canceled. */
+    /** Reports what is under way as canceled. May be called again if it throws. */
     void close() {
         lock.lock();
         try {
-            if (closed) { return; }
-            closed = true;
-            endpoint.domain.closingRegions.remove(this);
-            pending.forEach(save -> queue.failed(error(save, Errno.ECANCELED)));
-            pending.clear();
-            owners.values().stream().filter(owner -> owner.isKnown && owner.error == 0).forEach(this::leave);
-            link.poll();
+            if (!closed) { end(); }
         } finally {
             lock.unlock();
         }
         link.close();
-        fenceSource.close();
+    }
+
+    private void end() {
+        closed = true;
+        endpoint.domain.closingRegions.remove(this);
+        pending.forEach(save -> queue.failed(error(save, Errno.ECANCELED)));
+        pending.clear();
+        owners.values().stream().filter(owner -> owner.isKnown && owner.error == 0).forEach(this::leave);
+        link.poll();
     }
 
     /** So that the owner forgets this writer; it is not awaited. */

@@ -17,6 +17,8 @@ import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -32,12 +34,16 @@ import java.util.stream.Collectors;
  * throws {@link IllegalStateException} once it is closed, and {@link FabricException} if libfabric reports an error.
  */
 public final class ScalableEndpoint implements AutoCloseable {
-    private record Context(Endpoint endpoint, int index) {}
+    private record Context(Endpoint endpoint, int index) {
+        String name() { return endpoint.bindings.role + " " + index; }
+    }
 
     private final Domain domain;
     private final Handle handle;
     private final FabricInfo info;
     private final List<Context> contexts = new ArrayList<>();
+    /** Contexts that were closed, and not opened again: the provider may still visit them when it enables this. */
+    private final Set<String> gone = new TreeSet<>();
     private AddressVector vector;
     private boolean enabled;
     private boolean closed;
@@ -105,23 +111,38 @@ public final class ScalableEndpoint implements AutoCloseable {
         Opened out = domain.fabric().lock.alone(() -> opening.open(handle, index, FoundInfo.of(info).handle()));
         Status.check(out.status(), call, info.provider());
         Endpoint context = domain.adopt(Endpoints.context(domain, out.handle(), info, role, this));
-        contexts.add(new Context(context, index));
+        Context opened = new Context(context, index);
+        contexts.add(opened);
+        gone.remove(opened.name());
         return context;
     }
 
-    synchronized void forget(Endpoint context) { contexts.removeIf(one -> one.endpoint == context); }
+    synchronized void forget(Endpoint context) {
+        contexts.stream().filter(one -> one.endpoint == context).map(Context::name).forEach(gone::add);
+        contexts.removeIf(one -> one.endpoint == context);
+    }
 
     /**
      * Enables the endpoint; fi_enable. Its contexts are enabled by themselves, before or after.
      *
-     * @throws IllegalStateException also if no address vector is bound, or it is enabled
+     * @throws IllegalStateException also if no address vector is bound, it is enabled, or a context was closed and is not open again
      */
     public synchronized ScalableEndpoint enable() {
         requireVector();
         if (enabled) { throw new IllegalStateException(this + " is enabled already"); }
-        Status.check(domain.fabric().lock.alone(() -> FidOps.fi_enable(handle)), "fi_enable", info.provider());
+        if (!gone.isEmpty()) {
+            throw new IllegalStateException(
+                    this + " cannot be enabled once contexts of it are closed: open these again, or enable"
+                            + " it before: " + String.join(", ", gone));
+        }
+        Status.check(domain.fabric().lock.alone(this::enableNatively), "fi_enable", info.provider());
         enabled = true;
         return this;
+    }
+
+    private int enableNatively() {
+        contexts.forEach(one -> one.endpoint.requireNotClosing());
+        return FidOps.fi_enable(handle);
     }
 
     /**
@@ -154,8 +175,8 @@ public final class ScalableEndpoint implements AutoCloseable {
             domain.checkThread();
             if (closed) { return; }
             if (!contexts.isEmpty()) {
-                throw new IllegalStateException("close these before " + this + ": " + contexts.stream()
-                        .map(one -> one.endpoint.bindings.role + " " + one.index).collect(Collectors.joining(", ")));
+                throw new IllegalStateException("close these before " + this + ": "
+                        + contexts.stream().map(Context::name).collect(Collectors.joining(", ")));
             }
             closed = true;
         }

@@ -213,6 +213,18 @@ class ScalableEndpointTest {
         }
     }
 
+    @Test
+    void aContextThatWasClosedIsOpenedAgainBeforeTheEndpointIsEnabled() {
+        try (World world = new World(); ScalableEndpoint scalable = world.domain.openScalableEndpoint()) {
+            scalable.bind(world.vector).openReceiveContext(1).close();
+
+            assertThatIllegalStateException().isThrownBy(scalable::enable).withMessageContaining("Receive context 1");
+            Endpoint again = scalable.openReceiveContext(1);
+            scalable.enable();
+            again.close();
+        }
+    }
+
     static Stream<String> lacking() { return TestProviders.transfers().filter(name -> !name.equals("sockets")); }
 
     @ParameterizedTest

@@ -32,12 +32,14 @@ final class GroupMessages implements AutoCloseable {
     private static final long BETWEEN_LOOKS = 10_000_000;
 
     private final Job job;
+    private final Domain domain;
     private final CompletionQueue queue;
     private final AddressVector vector;
     private final Endpoint endpoint;
     private final Ranks ranks;
     private final Tagged tagged;
     private final Waiting waiting;
+    private MemoryRegion scratch;
     private long number;
     private int inFlight;
     private String operation = "";
@@ -54,27 +56,26 @@ final class GroupMessages implements AutoCloseable {
         }
     };
 
-    GroupMessages(Job job, Domain domain, Waiting waiting) {
+    GroupMessages(Job job, Domain domain, Waiting waiting, long scratchLength) {
         if (job.size() > MOST_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
         this.job = job;
+        this.domain = domain;
         this.waiting = waiting;
-        this.queue = domain.openCompletionQueue();
-        AddressVector peers = null;
-        Endpoint own = null;
+        CompletionQueue openQueue = null;
+        AddressVector openVector = null;
+        Endpoint open = null;
         try {
-            peers = domain.openAddressVector();
-            own = domain.openEndpoint().bind(queue).bind(peers).enable();
-            this.tagged = own.tagged();
-            this.ranks = Ranks.exchange(job, own, peers);
+            queue = openQueue = domain.openCompletionQueue();
+            vector = openVector = domain.openAddressVector();
+            endpoint = open = domain.openEndpoint();
+            tagged = open.bind(queue).bind(vector).enable().tagged();
+            ranks = Ranks.exchange(job, endpoint, vector);
             requireTag(tag(1, 0, 0));
-        } catch (RuntimeException e) {
-            if (own != null) { own.close(); }
-            if (peers != null) { peers.close(); }
-            queue.close();
-            throw e;
+            scratch = allocate(scratchLength);
+        } catch (Throwable t) {
+            close(open, openVector, openQueue, null);
+            throw t;
         }
-        this.vector = peers;
-        this.endpoint = own;
     }
 
     private void requireTag(long mark) {
@@ -170,15 +171,24 @@ final class GroupMessages implements AutoCloseable {
                 cause);
     }
 
-    /** Memory that messages go through. */
-    static MemoryRegion allocate(Domain domain, long length) {
-        return domain.allocate(length, Access.SEND, Access.RECEIVE);
+    /** Memory for what arrives before it is combined; valid until the next call. */
+    MemoryRegion scratch(long length) {
+        if (scratch.length() < length) {
+            MemoryRegion larger = allocate(length);
+            scratch.close();
+            scratch = larger;
+        }
+        return scratch;
     }
 
+    private MemoryRegion allocate(long length) { return domain.allocate(length, Access.SEND, Access.RECEIVE); }
+
     @Override
-    public void close() {
-        endpoint.close();
-        vector.close();
-        queue.close();
+    public void close() { close(endpoint, vector, queue, scratch); }
+
+    private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion scratch) {
+        try (scratch; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+            return;
+        }
     }
 }

@@ -51,12 +51,9 @@ public final class JobCollectives implements AutoCloseable {
     /** Messages of a linear gather or scatter that are in flight at once. */
     private static final int WINDOW = 64;
 
-    private final Domain domain;
     private final GroupMessages messages;
     private final int rank;
     private final int size;
-    /** What arrives before it is combined; grows. */
-    private MemoryRegion scratch;
 
     /** As {@link #JobCollectives(Job, Domain, Waiting)}, with {@link Waiting#YIELD}. */
     public JobCollectives(Job job, Domain domain) {
@@ -73,16 +70,15 @@ public final class JobCollectives implements AutoCloseable {
      * @throws JobException as {@link Ranks#exchange} does
      */
     public JobCollectives(Job job, Domain domain, Waiting waiting) {
-        this.domain = domain;
         this.rank = job.rank();
         this.size = job.size();
-        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting));
-        this.scratch = GroupMessages.allocate(domain, RING_FROM);
+        this.messages = new GroupMessages(job, domain, Objects.requireNonNull(waiting), RING_FROM);
     }
 
     /** Waits until all ranks have called it. */
     public void barrier() {
         messages.begin("barrier");
+        MemoryRegion scratch = messages.scratch(2);
         int step = 0;
         for (int distance = 1; distance < size; distance *= 2) {
             messages.receive((rank - distance + size) % size, step, scratch, 1, 1);
@@ -142,9 +138,10 @@ public final class JobCollectives implements AutoCloseable {
                 return;
             }
             if (virtual + bit < size) {
-                messages.receive(actual(virtual + bit, root), 0, scratch(data.length()), 0, data.length());
+                messages.receive(actual(virtual + bit, root), 0, messages.scratch(data.length()), 0, data.length());
                 messages.await();
-                reduction.combination().combine(own, scratch.segment().asSlice(0, data.length()));
+                reduction.combination().combine(own,
+                        messages.scratch(data.length()).segment().asSlice(0, data.length()));
             }
         }
     }
@@ -190,7 +187,7 @@ public final class JobCollectives implements AutoCloseable {
     /** Takes the elements of a partner, who may take these; the lower rank's come first, so that both get the same bits. */
     private void combine(int partner, int step, Slice data, Reduction reduction, boolean mutual) {
         long length = data.length();
-        MemoryRegion other = scratch(length);
+        MemoryRegion other = messages.scratch(length);
         messages.receive(partner, step, other, 0, length);
         if (mutual) { messages.send(partner, step, data.region(), data.offset(), length); }
         messages.await();
@@ -213,7 +210,7 @@ public final class JobCollectives implements AutoCloseable {
     private void ringReduce(Slice data, Reduction reduction) {
         int element = reduction.elementSize();
         long longest = data.length() / element / size * element + element;
-        MemoryRegion other = scratch(longest);
+        MemoryRegion other = messages.scratch(longest);
         for (int step = 0; step < size - 1; step++) {
             int out = Math.floorMod(rank - step, size);
             int in = Math.floorMod(rank - step - 1, size);
@@ -380,18 +377,7 @@ public final class JobCollectives implements AutoCloseable {
         }
     }
 
-    private MemoryRegion scratch(long length) {
-        if (scratch.length() < length) {
-            scratch.close();
-            scratch = GroupMessages.allocate(domain, length);
-        }
-        return scratch;
-    }
-
     /** Closes what it has opened. After a failure, messages of it that are under way are given up. */
     @Override
-    public void close() {
-        messages.close();
-        scratch.close();
-    }
+    public void close() { messages.close(); }
 }

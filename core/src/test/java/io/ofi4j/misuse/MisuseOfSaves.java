@@ -3,6 +3,7 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
+import io.ofi4j.Endpoint;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Messages;
 import io.ofi4j.Rma;
@@ -13,6 +14,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -72,6 +74,10 @@ final class MisuseOfSaves {
                     Saving one = stage.opened(Saving.over(TestProviders.hints("shm")));
                     Saving other = stage.opened(Saving.over(TestProviders.hints("shm")));
                     one.pair.rma().saveThrough(other.pair.far, one.service.ticket());
+                }), refused("saveThrough of an alias", UNSUPPORTED, "the endpoint it was made from", stage -> {
+                    Saving over = stage.opened(Saving.over(TestProviders.hints("sockets")));
+                    Endpoint alias = stage.opened(over.pair.endpoint.alias(Set.of()));
+                    alias.rma().saveThrough(over.pair.far, over.service.ticket());
                 }), refused("save on another thread", WrongThreadException.class, "DOMAIN", stage -> {
                     Saving owned = stage
                             .opened(Saving.over(TestProviders.hints("shm").threading(ThreadingModel.DOMAIN)));
