@@ -27,7 +27,6 @@ public final class Tagged extends TwoSided {
     private final MessageStruct look = new MessageStruct(true, 1);
     private final long tagBits;
     private final boolean ignoresMasks;
-    private final boolean looksReceive;
     private final boolean discardedHang;
 
     Tagged(Endpoint endpoint) {
@@ -37,7 +36,6 @@ public final class Tagged extends TwoSided {
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
         this.ignoresMasks = endpoint.quirks.has(Fact.MASKS_IGNORED);
-        this.looksReceive = endpoint.quirks.has(Fact.PEEK_RECEIVES);
         this.discardedHang = endpoint.quirks.has(Fact.DISCARDED_SENDS_HANG);
         look.peer(ANY);
     }
@@ -238,7 +236,7 @@ public final class Tagged extends TwoSided {
      * @param ignore the bits of the tag that need not match
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException if the provider would receive the message, as shm of libfabric 1.x
+     * @throws UnsupportedOperationException over shm of libfabric 1.x, which would receive the message, and in shared contexts of sockets
      */
     public boolean tryPeek(long tag, long ignore, long token) {
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK);
@@ -316,10 +314,7 @@ public final class Tagged extends TwoSided {
     }
 
     private boolean tryLook(long tag, long ignore, long token, long flags) {
-        if (looksReceive) {
-            throw new UnsupportedOperationException(
-                    "a look for a message over " + checks.provider + " of this libfabric receives it: post a receive");
-        }
+        if (!looks) { throw noLooks(); }
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireTag(tag);

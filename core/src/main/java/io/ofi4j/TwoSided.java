@@ -43,6 +43,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
     private final boolean forgetsSpelling;
     private final boolean fullIsNoMemory;
     private final boolean isShared;
+    /** Whether a message can be looked at before it is received. */
+    final boolean looks;
     private final boolean endsSilently;
 
     /** The cause to refuse receives from one peer without tags, or null. */
@@ -78,6 +80,8 @@ abstract sealed class TwoSided permits Messages, Tagged {
         this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);
         this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
         this.isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
+        this.looks = !endpoint.quirks.has(Fact.PEEK_RECEIVES)
+                && !(isShared && endpoint.quirks.has(Fact.SHARED_LOOKS_CRASH));
         this.endsSilently = isShared && endpoint.quirks.has(Fact.SHARED_RECEIVES_END_SILENTLY);
         this.forgetsSpelling = endpoint.quirks.has(Fact.RESPELLED_PEERS_UNRECOGNIZED);
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
@@ -92,6 +96,12 @@ abstract sealed class TwoSided permits Messages, Tagged {
             throw new UnsupportedOperationException("messages over " + checks.provider
                     + " may lose their completion data: put the data into the message, or use another provider");
         }
+    }
+
+    UnsupportedOperationException noLooks() {
+        return new UnsupportedOperationException("a look for a message over " + checks.provider
+                + (isShared ? " in a shared context ends the process" : " of this libfabric receives it")
+                + ": post a receive");
     }
 
     /** The number of a peer to receive from. Inside the guard of receives. */

@@ -18,6 +18,7 @@ import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,6 +33,20 @@ class SharedContextTest {
 
     static Stream<String> receiving() {
         return Stream.concat(Stream.of("sockets"), TestProviders.connected().map("MSG "::concat));
+    }
+
+    @Test
+    void aLookInASharedContextIsRefusedOverSockets() {
+        FabricHints hints = TestProviders.hints("sockets").capabilities(Capability.TAGGED)
+                .attributes(AttributeHints.none().sharedReceiveContext());
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(hints));
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                Endpoint context = domain.openSharedReceiveContext().bind(queue).enable()) {
+            assertThatThrownBy(() -> context.tagged().tryPeek(1, 0, 1))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("shared context ends the process");
+        }
     }
 
     static Stream<String> transmitting() { return Stream.of("sockets"); }

@@ -22,8 +22,9 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
 
     static HostileLedger now() {
         returnFreeMemory();
-        return new HostileLedger(count(Path.of("/proc/self/fd"), ""), countThreads(),
-                count(Path.of("/dev/shm"), Long.toString(ProcessHandle.current().pid())), countMappings(), resident());
+        return new HostileLedger(count(Path.of("/proc/self/fd"), ".*"), countThreads(),
+                count(Path.of("/dev/shm"), ".*\\b" + ProcessHandle.current().pid() + "\\b.*"), countMappings(),
+                resident());
     }
 
     /** What is held once the library's threads, which end when what they serve is closed, have had time for it. */
@@ -60,9 +61,9 @@ record HostileLedger(long descriptors, long threads, long sharedFiles, long mapp
         }
     }
 
-    private static long count(Path folder, String part) {
+    private static long count(Path folder, String pattern) {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.getFileName().toString().contains(part)).count();
+            return files.filter(file -> file.getFileName().toString().matches(pattern)).count();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

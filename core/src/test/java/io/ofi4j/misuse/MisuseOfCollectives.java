@@ -83,8 +83,13 @@ final class MisuseOfCollectives {
     }
 
     private static Stream<Misuse> endpoints() {
-        return Stream.of(refused("collective: an endpoint without them", NOT_OFFERED, "Capability.COLLECTIVE",
-                s -> s.pair.endpoint.collectives()), wired("a queue for each direction", new Pair.Wiring() {
+        return Stream.of(
+                refused("collective: an endpoint without them", NOT_OFFERED, "Capability.COLLECTIVE",
+                        s -> s.pair.endpoint.collectives()),
+                refused("collective: an endpoint with them of a domain without", IllegalArgumentException.class,
+                        "Capability.COLLECTIVE",
+                        s -> s.opened(s.other("tcp;ofi_rxm").domain.openEndpoint(TestProviders.info(hints())))),
+                wired("a queue for each direction", new Pair.Wiring() {
                     @Override
                     public Endpoint near(Pair pair, Endpoint endpoint) {
                         return endpoint.bind(pair.queue, Direction.TRANSMIT).bind(pair.farQueue, Direction.RECEIVE);

@@ -50,13 +50,21 @@ public record FoundInfo(InfoHandle handle, Version runtime, TransmitAttributes t
         return found;
     }
 
-    /** As {@link #ofSameFabric}, of the same domain and its models too: a provider keeps some of them in the domain alone. */
+    /**
+     * As {@link #ofSameFabric}, of the same domain and its models, and with no collectives that it lacks: a provider keeps these in the
+     * domain alone.
+     */
     public static FoundInfo ofSameDomain(FabricInfo info, FabricInfo opened) {
         FoundInfo found = ofSameFabric(info, opened);
         if (!found.kind().equals(of(opened).kind())) {
             throw new IllegalArgumentException(
                     "the info of " + found.kind() + " is not of the domain that was opened with " + of(opened).kind()
                             + ": use that info, or another of the domain with the same models");
+        }
+        if ((info.capabilityBits() & ~opened.capabilityBits() & Capability.COLLECTIVE.bit()) != 0) {
+            throw new IllegalArgumentException(
+                    "the info has Capability.COLLECTIVE, and the domain was opened without it:"
+                            + " open the domain with this info");
         }
         return found;
     }

@@ -59,6 +59,8 @@ public enum Fact {
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of a shared context that is canceled gives no completion. */
     SHARED_RECEIVES_END_SILENTLY,
+    /** A look for a tagged message in a shared context ends the process. */
+    SHARED_LOOKS_CRASH,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
     DIRECTED_RECEIVES_IGNORED,
     /** A receive of messages without tags from one peer ends the process beside one from any peer, or when it is canceled. */

@@ -33,8 +33,9 @@ final class OtherQuirks {
                     "A message with completion data that came before its receive may be reported without the data.",
                     "MessagesTest", Fact.MESSAGES_LOSE_DATA),
             new Quirk("sockets-shared-receives", provider -> provider.is("sockets"), Tested.ALL,
-                    "A receive of a shared context that is canceled gives no completion.", "SharedContextTest",
-                    Fact.SHARED_RECEIVES_END_SILENTLY),
+                    "A receive of a shared context that is canceled gives no completion, and a look for a message there ends the"
+                            + " process.",
+                    "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH),
             new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.ALL,
                     "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work starts"
                             + " inside the locks of what caused it; some remote segments of atomic operations are lost.",
