@@ -147,6 +147,7 @@ public final class Connection {
     private <T> T whileOpen(Supplier<T> action) {
         return queue.fabric.lock.alone(() -> {
             endpoint.requireNotClosing();
+            endpoint.atProvider.requireThere();
             return action.get();
         });
     }
@@ -198,13 +199,14 @@ public final class Connection {
      * Ends the connection; fi_shutdown. Transfers in flight complete with an error, and new ones are refused. Does nothing if
      * the connection has ended.
      *
-     * @throws IllegalStateException also if the connection is not established yet
+     * @throws IllegalStateException also if the connection is not established yet, or aliases are open over sockets
      */
     public void shutdown() {
         endpoint.requireEnabled();
         if (state == State.SHUT_DOWN || state == State.FAILED) { return; }
         requireConnected();
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
+            endpoint.aliases.requireNone(endpoint);
             Event event = wasShutDown();
             endpoint.atProvider.closeEarly();
             queue.tell(event);
@@ -235,6 +237,7 @@ public final class Connection {
      */
     public EndpointAddress peerAddress() {
         if (peerAddress == null) {
+            endpoint.requireEnabled();
             requireConnected();
             peerAddress = whileOpen(() -> {
                 CmOps.Name name = CmOps.fi_getpeer(handle);

@@ -119,8 +119,7 @@ public final class Domain implements AutoCloseable {
      *
      * @param attributes its type, and its size and name if it is shared
      * @throws IllegalArgumentException if it is shared and has no count, or read-only and has no name
-     * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors, or its endpoints are
-     *         connected
+     * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors
      */
     public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
         requireOpen();

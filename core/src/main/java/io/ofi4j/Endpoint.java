@@ -50,7 +50,7 @@ public final class Endpoint implements AutoCloseable {
     final NativeEndpoint atProvider;
     /** The endpoint that this is an alias of, or null. */
     final Endpoint original;
-    private final OpenChildren aliases = OpenChildren.owned();
+    final OpenChildren aliases = OpenChildren.owned();
     private final EndpointFamilies families = new EndpointFamilies(this);
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
     /** The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, as posting threads read it. */

@@ -323,6 +323,7 @@ final class EndpointBindings {
     /** Releases the bound objects after the endpoint was closed. */
     void release() {
         if (vector != null && role == Role.WHOLE) { vector.endpoints().remove(endpoint); }
+        if (request != null && connection == null) { request.giveBack(true); }
         if (scalable != null) { scalable.forget(endpoint); }
         if (sharedReceive != null) { sharedReceive.bindings.sharers.remove(endpoint); }
         if (sharedTransmit != null) { sharedTransmit.endpoints().remove(endpoint); }

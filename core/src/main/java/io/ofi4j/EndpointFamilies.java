@@ -29,6 +29,10 @@ final class EndpointFamilies {
     Tagged tagged() {
         require(Capability.TAGGED);
         if (collectives != null) { requireApart(); }
+        if (endpoint.quirks.has(Fact.CONNECTED_TAGS_CRASH)) {
+            throw new UnsupportedOperationException("tagged messages of connected endpoints end the process over "
+                    + endpoint.info().provider() + ": use messages, or endpoints without connections");
+        }
         if (tagged == null) { tagged = new Tagged(endpoint); }
         return tagged;
     }
@@ -63,6 +67,7 @@ final class EndpointFamilies {
             endpoint.bindings.requireSending();
             if (endpoint.bindings.isOfConnection()) { endpoint.connection().requireConnected(); }
         }
+        endpoint.atProvider.requireThere();
         long capabilities = endpoint.info().capabilityBits() & endpoint.domain.info().capabilityBits();
         if ((capabilities & needed.bit()) == 0) {
             throw new UnsupportedOperationException(endpoint + " was opened without Capability." + needed

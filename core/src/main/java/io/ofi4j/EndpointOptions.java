@@ -33,6 +33,7 @@ public final class EndpointOptions {
      * @param option the option
      */
     public <T> T get(EndpointOption<T> option) {
+        requireOptions();
         EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
                 handle -> EndpointOps.fi_getopt(handle, option.number(), option.size()));
         check(found.status(), "fi_getopt", option);
@@ -47,9 +48,17 @@ public final class EndpointOptions {
      * @param value its value; a size of 0 or more
      */
     public <T> void set(EndpointOption<T> option, T value) {
+        requireOptions();
         long number = option.toNumber(Objects.requireNonNull(value));
         check(endpoint.whileOpen(needsEnabled,
                 handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
+    }
+
+    /** A provider may take a transmit context for one that receives, and write into it. */
+    private void requireOptions() {
+        if (!endpoint.bindings.role.receives()) {
+            throw new UnsupportedOperationException(endpoint + " has no options: receive contexts have");
+        }
     }
 
     private void check(int status, String call, EndpointOption<?> option) {

@@ -4,9 +4,11 @@ import io.ofi4j.EndpointBindings.Role;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.engine.DataReceiveCount;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.Opened;
@@ -41,9 +43,9 @@ final class Endpoints {
             InfoHandle taken = request.take();
             try {
                 return open(domain, request.info(), taken, request);
-            } catch (FabricException | UnsupportedOperationException e) {
+            } catch (Throwable t) {
                 request.giveBack(false);
-                throw e;
+                throw t;
             }
         });
     }
@@ -60,8 +62,15 @@ final class Endpoints {
 
     private static Endpoint adopt(Domain domain, Handle handle, FabricInfo info, Role role, ConnectionRequest request,
             ScalableEndpoint scalable) {
-        domain.regions.quarantine.endpointOpened();
-        return new Endpoint(domain, handle, info, one -> new EndpointBindings(one, role, request, scalable));
+        try {
+            Endpoint endpoint = new Endpoint(domain, handle, info,
+                    one -> new EndpointBindings(one, role, request, scalable));
+            domain.regions.quarantine.endpointOpened();
+            return endpoint;
+        } catch (Throwable t) {
+            FidOps.fi_close(handle);
+            throw t;
+        }
     }
 
     /** A context of a scalable endpoint. */
@@ -91,6 +100,11 @@ final class Endpoints {
                 || info.domain().transmitContextsPerEndpoint() > 1;
         requireOffered(info, isOffered && info.endpoint().type() != EndpointType.MSG,
                 "scalable endpoints without connections");
+        if (info.domain().dataProgress() == ProgressModel.MANUAL
+                && domain.quirks.has(Fact.CLOSED_CONTEXTS_ARE_VISITED)) {
+            throw new UnsupportedOperationException("with manual progress, polls of " + info.provider()
+                    + " visit contexts that are closed: use ProgressModel.AUTO");
+        }
         Opened out = domain.fabric().lock
                 .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), FoundInfo.of(info).handle()));
         Status.checkOffered(out.status(), "fi_scalable_ep", info.provider());

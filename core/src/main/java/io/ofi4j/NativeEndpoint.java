@@ -1,15 +1,14 @@
 package io.ofi4j;
 
 import io.ofi4j.EndpointBindings.Role;
-import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.CounterEvent;
-import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.ChosenAddress;
 import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.UnboundClose;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
@@ -58,6 +57,10 @@ final class NativeEndpoint implements EndpointView {
     /** Whether the quirks of its provider were told that it is enabled. */
     private boolean isKnown;
     private boolean closed;
+    /** Whether its queues and regions know that it closes. */
+    private boolean isLeaving;
+    /** Whether fi_close was called, or is put off. */
+    private boolean isGone;
 
     NativeEndpoint(Endpoint endpoint, EndpointBindings bindings) {
         this.endpoint = endpoint;
@@ -95,6 +98,7 @@ final class NativeEndpoint implements EndpointView {
 
     /** Binds everything to the native endpoint, and enables it. */
     void enable() {
+        requireThere();
         bindings.requireComplete();
         if (enabled) { throw new IllegalStateException(endpoint + " is enabled already"); }
         requireFit();
@@ -273,7 +277,7 @@ final class NativeEndpoint implements EndpointView {
         }, patience);
     }
 
-    /** Closes it once; operations in flight are canceled. */
+    /** Closes it once; operations in flight are canceled. If it throws before fi_close, the next call goes on. */
     int close() {
         synchronized (endpoint) {
             if (closed) { return 0; }
@@ -283,11 +287,17 @@ final class NativeEndpoint implements EndpointView {
             }
             closed = true;
         }
-        boolean isNow = !isKnown || endpoint.quirks.beforeClose(this);
-        if (enabled) { bindings.queues().forEach(queue -> queue.endpoints().disabled()); }
-        synchronized (domain) {
-            domain.regions.ofEndpoints.closing(endpoint);
+        try {
+            return closeOnce();
+        } catch (Throwable t) {
+            closed = isGone;
+            throw t;
         }
+    }
+
+    private int closeOnce() {
+        boolean isNow = !isKnown || endpoint.quirks.beforeClose(this);
+        if (!isLeaving) { leave(); }
         int status = 0;
         if (isNow) {
             status = closeHandle();
@@ -296,12 +306,21 @@ final class NativeEndpoint implements EndpointView {
                 domain.queues.works.closed(endpoint);
             }
         } else {
+            isGone = true;
             domain.closes.hold(this);
             if (enabled) { bindings.receiveQueue().endReceives(endpoint); }
         }
         bindings.queues().forEach(queue -> queue.cancel(endpoint, isNow));
         if (enabled && receives > 0 && status == 0) { bindings.receiveQueue().forgetReceives(endpoint); }
         return status;
+    }
+
+    private void leave() {
+        isLeaving = true;
+        if (enabled) { bindings.queues().forEach(queue -> queue.endpoints().disabled()); }
+        synchronized (domain) {
+            domain.regions.ofEndpoints.closing(endpoint);
+        }
     }
 
     /** Of a connection that has ended; operations in flight complete. */
@@ -334,16 +353,23 @@ final class NativeEndpoint implements EndpointView {
 
     private int closeHandle() {
         if (bindings.eventQueue() != null) {
-            int status = bindings.eventQueue().closing(endpoint, handle, false, () -> FidOps.fi_close(handle));
+            int status = bindings.eventQueue().closing(endpoint, handle, false, this::closeIt);
             bindings.requireConnection().endpointClosed();
             return status;
         }
         if (hasVector) { // some providers make progress meanwhile; other progress would reach parts that are freed already
             return domain.queues.undisturbed(bindings, this::closeBound);
         }
-        return domain.fabric().lock
-                .alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && bindings.role == Role.WHOLE
-                        && !bindings.isOfConnection() ? closeWithoutVector() : FidOps.fi_close(handle));
+        return domain.fabric().lock.alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR)
+                && bindings.role == Role.WHOLE && !bindings.isOfConnection()
+                        ? UnboundClose.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
+                                this::closeIt)
+                        : closeIt());
+    }
+
+    private int closeIt() {
+        isGone = true;
+        return FidOps.fi_close(handle);
     }
 
     private void closeOwned() {
@@ -355,27 +381,8 @@ final class NativeEndpoint implements EndpointView {
     private int closeBound() {
         bindings.queues().forEach(CompletionQueue::closing);
         bindings.counters.closing();
-        int status = FidOps.fi_close(handle);
+        int status = closeIt();
         if (isKnown) { endpoint.quirks.closed(this); }
-        return status;
-    }
-
-    private int closeWithoutVector() {
-        Handle none = opened(DomainOps.fi_av_open(domain.handle(), FabricConstants.FI_AV_TABLE, 0), "fi_av_open");
-        FidOps.fi_bind(handle, none, 0);
-        int status = domain.queues.areDomains() ? enableAndClose() : FidOps.fi_close(handle);
-        FidOps.fi_close(none);
-        return status;
-    }
-
-    private int enableAndClose() {
-        Handle queue = opened(
-                DomainOps.fi_cq_open(domain.handle(), 1, CompletionFormat.DATA.value(), WaitObject.NONE.value(), -1),
-                "fi_cq_open");
-        FidOps.fi_bind(handle, queue, Direction.TRANSMIT.bit() | Direction.RECEIVE.bit());
-        FidOps.fi_enable(handle);
-        int status = FidOps.fi_close(handle);
-        FidOps.fi_close(queue);
         return status;
     }
 }

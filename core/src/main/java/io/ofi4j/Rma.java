@@ -290,7 +290,7 @@ public final class Rma {
      */
     public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
         endpoint.requireEnabled();
-        if (saves == null) { saves = new Saves(endpoint, this, checks); }
+        if (saves == null) { saves = new Saves(endpoint, this, checks, peer); }
         saves.attach(peer, Objects.requireNonNull(ticket, "ticket"));
     }
 

@@ -97,7 +97,8 @@ final class Saves implements Runnable {
         }
     }
 
-    Saves(Endpoint endpoint, Rma rma, TransferChecks checks) {
+    /** Opens what the first service needs. */
+    Saves(Endpoint endpoint, Rma rma, TransferChecks checks, Peer first) {
         if (endpoint.original != null) {
             throw new UnsupportedOperationException("the saves of " + endpoint
                     + " are those of the endpoint it was made from: save there what was written here, too");
@@ -106,6 +107,7 @@ final class Saves implements Runnable {
         this.rma = rma;
         this.checks = checks;
         this.queue = endpoint.bindings.transmitQueue();
+        requireReachable(first);
         this.fenceSource = endpoint.domain.allocate(2 * Long.BYTES, Access.WRITE);
         this.link = new SaveLink(endpoint.domain, fenceSource, new SaveLink.Receiver() {
             @Override

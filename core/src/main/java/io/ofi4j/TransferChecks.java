@@ -82,7 +82,7 @@ final class TransferChecks {
         }
     }
 
-    void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
+    void requireReceiving() { if (!endpoint.receives || endpoint.bindings.isLost) { throw receivesNothing(); } }
 
     private RuntimeException receivesNothing() {
         if (endpoint.closed) { return endpoint.closed(); }

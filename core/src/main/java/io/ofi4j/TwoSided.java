@@ -191,7 +191,6 @@ abstract sealed class TwoSided permits Messages, Tagged {
     }
 
     private boolean trySend(PreparedMessage message, PreparedMessage.Call call, long token) {
-        if ((message.flags & FabricConstants.FI_REMOTE_CQ_DATA) != 0) { requireData(0); }
         boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
         try {
             long flags = call.hasFlags ? message.flags : defaultFlags;
@@ -208,6 +207,7 @@ abstract sealed class TwoSided permits Messages, Tagged {
 
     /** Inside the guard of sends. */
     void requireSendable(PreparedMessage message, long flags) {
+        if ((message.flags & FabricConstants.FI_REMOTE_CQ_DATA) != 0) { requireData(0); }
         checks.requireOpen(message.regions, message.count, message.peer);
         if (message.length == 0) { sends.requireEmptyWriteCompletes(flags); }
         if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) { throw injectHangs(); }

@@ -14,8 +14,11 @@ import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -67,6 +70,23 @@ class CompletionThreadingTest {
                 MemoryRegion region = domain.allocate(64, Access.WRITE);
                 Endpoint endpoint = domain.openEndpoint().bind(queue).bind(vector).enable()) {
             assertThat(region.isOpen() && endpoint.isEnabled()).isTrue();
+        }
+    }
+
+    static Stream<String> withNames() {
+        return TestProviders.rma().filter(name -> !name.equals("shm") && !name.contains("ofi_rxd"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("withNames")
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aServiceIsInsertedByItsNames(String provider) {
+        try (Pair pair = new Pair(hints(provider))) {
+            int port = ByteBuffer.wrap(pair.farEndpoint.address().toBytes()).getShort(2) & 0xffff;
+
+            Peer found = pair.vector.insertService(TestProviders.address(provider), Integer.toString(port));
+
+            assertThat(found.fabricAddress()).isEqualTo(pair.far.fabricAddress());
         }
     }
 

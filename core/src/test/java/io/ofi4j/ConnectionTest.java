@@ -238,6 +238,23 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
+    @MethodSource("io.ofi4j.support.TestProviders#connected")
+    void aRequestIsRejectedWithAnEndpointThatNothingWasBoundTo(String provider) {
+        try (Listener listener = new Listener(provider)) {
+            Endpoint client = listener.client();
+            client.connection().connect(listener.passive.address());
+            ConnectionRequest request = listener.request();
+
+            listener.domain.openEndpoint(request).close();
+
+            assertThat(request.isPending()).isFalse();
+            assertThatThrownBy(() -> client.connection().awaitConnected(Pair.DEADLINE))
+                    .isInstanceOf(ConnectionException.class);
+            listener.passive.close();
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("connectedButSockets")
     void requestsAreRejectedWhenThePassiveEndpointIsClosed(String provider) {
         try (Listener listener = new Listener(provider)) {

@@ -56,6 +56,19 @@ class LifeCycleTest {
     }
 
     @Test
+    void aCloseThatAnotherQueueOfTheVectorHeldUpGoesOnWithTheNextCall() throws InterruptedException {
+        try (Pair pair = new Pair("shm")) {
+            Thread brokenOff = new Thread(() -> pair.farQueue.guard.enter());
+            brokenOff.start();
+            brokenOff.join();
+
+            assertThatIllegalStateException().isThrownBy(pair.endpoint::close)
+                    .withMessageContaining("This call did nothing");
+            pair.endpoint.close();
+        } // which closes the domain
+    }
+
+    @Test
     void parentsNameTheChildrenThatMustCloseFirst() {
         try (Pair pair = new Pair("shm"); MemoryRegion region = pair.domain.allocate(8, Access.WRITE)) {
             assertThatIllegalStateException().isThrownBy(pair.fabric::close).withMessageContaining("Domain shm of shm");

@@ -151,6 +151,26 @@ class SaveTest {
     }
 
     @Test
+    void aServiceThatAnotherThreadNamesLeavesNothingOpen() throws InterruptedException {
+        try (Pair pair = new Pair(hints("shm").threading(ThreadingModel.COMPLETION));
+                SaveService service = pair.domain.openSaveService()) {
+            Rma rma = pair.rma();
+            List<Throwable> thrown = new ArrayList<>();
+            Thread other = new Thread(() -> {
+                try {
+                    rma.saveThrough(pair.far, service.ticket());
+                } catch (WrongThreadException e) {
+                    thrown.add(e);
+                }
+            });
+            other.start();
+            other.join();
+
+            assertThat(thrown).hasSize(1);
+        } // which closes the domain
+    }
+
+    @Test
     void theCompletionSaysTheLevel() throws IOException {
         try (Pair pair = new Pair(hints("shm"));
                 SaveService service = pair.domain.openSaveService();

@@ -10,7 +10,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AttributeHints;
 import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -210,6 +212,26 @@ class ScalableEndpointTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> world.transmits.getFirst().messages().send(world.region, 0, 8, context, 1))
                     .withMessageContaining("removed");
+        }
+    }
+
+    @Test
+    void aTransmitContextHasNoOptions() {
+        try (World world = new World()) {
+            EndpointOptions options = world.transmits.getFirst().options();
+            assertThatThrownBy(() -> options.set(EndpointOption.MINIMUM_MULTI_RECEIVE, 64L))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("no options");
+            assertThatThrownBy(() -> options.get(EndpointOption.MINIMUM_MULTI_RECEIVE))
+                    .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("no options");
+        }
+    }
+
+    @Test
+    void manualProgressIsRefused() {
+        try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(HINTS.dataProgress(ProgressModel.MANUAL)));
+                Domain domain = fabric.openDomain()) {
+            assertThatThrownBy(domain::openScalableEndpoint).isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("manual progress");
         }
     }
 

@@ -17,6 +17,7 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +34,27 @@ class SharedContextTest {
 
     static Stream<String> receiving() {
         return Stream.concat(Stream.of("sockets"), TestProviders.connected().map("MSG "::concat));
+    }
+
+    @ParameterizedTest
+    @MethodSource("receiving")
+    void connectionsHaveNoTagsWhereTheyWouldEndTheProcess(String provider) {
+        FabricHints hints = TestProviders.hints(provider).capabilities(Capability.MSG, Capability.TAGGED)
+                .attributes(AttributeHints.none().sharedReceiveContext());
+        Optional<FabricInfo> info = Libfabric.load().infoOrNothing(hints).stream().findFirst();
+        if (info.isEmpty()) { return; } // the provider says itself that it has none
+        try (Fabric fabric = Libfabric.load().openFabric(info.get());
+                Domain domain = fabric.openDomain();
+                CompletionQueue queue = domain.openCompletionQueue();
+                Endpoint context = domain.openSharedReceiveContext().bind(queue).enable()) {
+            boolean isTwo = Libfabric.load().version().major() >= 2;
+            if (provider.equals("MSG net") || isTwo && provider.equals("MSG tcp")) {
+                assertThatThrownBy(context::tagged).isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining("end the process");
+            } else {
+                assertThat(context.tagged()).isNotNull();
+            }
+        }
     }
 
     @Test

@@ -174,9 +174,9 @@ final class GroupMessages implements AutoCloseable {
     /** Memory for what arrives before it is combined; valid until the next call. */
     MemoryRegion scratch(long length) {
         if (scratch.length() < length) {
-            MemoryRegion larger = allocate(length);
-            scratch.close();
-            scratch = larger;
+            MemoryRegion smaller = scratch;
+            scratch = allocate(length);
+            smaller.close();
         }
         return scratch;
     }

@@ -49,12 +49,16 @@ final class JobMembers {
             JobMembers members = new JobMembers(joined, news);
             Thread.ofPlatform().daemon().name("ofi4j-job-news").start(members::awaitNews);
             return members;
-        } catch (RendezvousException | LauncherException | IllegalArgumentException e) {
+        } catch (Throwable t) {
             if (news != null) { news.close(); }
             if (joined != null) { joined.close(); }
             if (served != null) { served.close(); }
-            throw new JobException(
-                    "rank " + launcher.rank() + " of " + launcher.size() + " did not join: " + e.getMessage(), e);
+            if (t instanceof RendezvousException || t instanceof LauncherException
+                    || t instanceof IllegalArgumentException) {
+                throw new JobException(
+                        "rank " + launcher.rank() + " of " + launcher.size() + " did not join: " + t.getMessage(), t);
+            }
+            throw t;
         }
     }
 

@@ -112,7 +112,7 @@ final class HostileCalls {
             keep(random, method.invoke(target, arguments));
             run.tried("calls");
         } catch (InvocationTargetException e) {
-            refused(name + text(arguments), e.getCause());
+            refused(name + text(arguments), mayHoldNull(arguments), e.getCause());
         } catch (IllegalAccessException e) {
             run.fail(e);
         }
@@ -127,11 +127,16 @@ final class HostileCalls {
         }
     }
 
-    private void refused(String name, Throwable thrown) {
+    /** A foreign list may have answered null, and print something else. */
+    private static boolean mayHoldNull(Object[] arguments) {
+        return Stream.of(arguments).anyMatch(one -> one == null || one instanceof Collection<?>);
+    }
+
+    private void refused(String name, boolean mayHoldNull, Throwable thrown) {
         switch (thrown) {
             case OutOfMemoryError e -> run.tried("calls without memory");
             case IOException e -> run.tried("calls, refused");
-            case NullPointerException e when name.contains("null") -> run.tried("calls, refused");
+            case NullPointerException e when mayHoldNull || name.contains("null") -> run.tried("calls, refused");
             case Exception e -> {
                 run.requireNamed(name, e);
                 run.tried("calls, refused");

@@ -49,8 +49,12 @@ public final class AddressLookup {
     }
 
     public EndpointAddress one() {
-        return lookup("fi_av_insertsvc", 1, vector -> AvOps.fi_av_insertsvc(vector, node, service)).getFirst()
-                .orElseThrow(() -> unresolved(0));
+        boolean hangs = FoundInfo.of(info).chosenQuirks().has(Fact.SERVICE_INSERTIONS_HANG);
+        return lookup("fi_av_insertsvc", 1,
+                vector -> hangs
+                        ? AvOps.fi_av_insertsym(vector, node, 1, service, 1)
+                        : AvOps.fi_av_insertsvc(vector, node, service))
+                .getFirst().orElseThrow(() -> unresolved(0));
     }
 
     /** {@return the addresses of successive ports of successive nodes, node by node; empty where nothing was found} */

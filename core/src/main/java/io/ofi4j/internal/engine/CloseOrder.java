@@ -46,7 +46,12 @@ public final class CloseOrder {
     /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
         for (Runnable next = due.poll(); next != null; next = due.poll()) {
-            next.run();
+            try {
+                next.run();
+            } catch (Throwable t) { // a call on it hangs: later
+                due.add(next);
+                throw t;
+            }
         }
     }
 

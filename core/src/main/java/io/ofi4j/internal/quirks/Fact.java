@@ -59,6 +59,10 @@ public enum Fact {
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of a shared context that is canceled gives no completion. */
     SHARED_RECEIVES_END_SILENTLY,
+    /** A tagged message over a connection ends the receiving process if no receive awaits it. */
+    CONNECTED_TAGS_CRASH,
+    /** A context of a scalable endpoint that is closed is visited by polls of others, with manual progress. */
+    CLOSED_CONTEXTS_ARE_VISITED,
     /** A look for a tagged message in a shared context ends the process. */
     SHARED_LOOKS_CRASH,
     /** A receive of messages without tags takes those of any peer, whichever is named. */
@@ -97,6 +101,8 @@ public enum Fact {
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
     LOOKUP_INEXACT,
+    /** fi_av_insertsvc never returns; fi_av_insertsym of one address is the same. */
+    SERVICE_INSERTIONS_HANG,
     /** fi_av_insertsym writes the numbers of all addresses to the first place. */
     SYMMETRIC_HAS_ONE_PLACE,
     /** An address stays known to the provider until its vector is closed, also where its last peer was removed. */

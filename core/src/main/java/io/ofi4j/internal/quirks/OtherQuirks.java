@@ -36,6 +36,10 @@ final class OtherQuirks {
                     "A receive of a shared context that is canceled gives no completion, and a look for a message there ends the"
                             + " process.",
                     "SharedContextTest", Fact.SHARED_RECEIVES_END_SILENTLY, Fact.SHARED_LOOKS_CRASH),
+            new Quirk("sockets-scalable-endpoints", provider -> provider.is("sockets"), Tested.ALL,
+                    "A scalable endpoint visits contexts of it that were closed: when it is enabled and, with manual progress, in"
+                            + " every poll.",
+                    "ScalableEndpointTest", Fact.CLOSED_CONTEXTS_ARE_VISITED),
             new Quirk("sockets-deferred-work", provider -> provider.is("sockets"), Tested.ALL,
                     "Deferred work cannot be canceled, and uses its endpoint after fi_close; thresholds have 32 bits; work starts"
                             + " inside the locks of what caused it; some remote segments of atomic operations are lost.",

@@ -9,6 +9,9 @@ import java.util.List;
 
 /** The quirks of {@code tcp} and, on libfabric 1.x, {@code net}, also where {@code ofi_rxm} is layered on them. */
 public final class TcpQuirks {
+    private static final String TAGS_LACK_A_PEER = "A tagged message of a connected endpoint that no receive awaits is kept for its"
+            + " peer, which connected endpoints do not have: the process ends.";
+
     /** All of them. */
     public static final List<Quirk> ALL = List.of(new Quirk("tcp-passive-endpoints", TcpQuirks::isAlone, Tested.ALL,
             "A connection that has not said yet what it wants refers to its passive endpoint, be that freed or not.",
@@ -28,6 +31,13 @@ public final class TcpQuirks {
                     "With the threading model COMPLETION each queue becomes a domain of its own when its first endpoint is"
                             + " enabled; what is used before, or with another queue, ends the process.",
                     "CompletionThreadingTest", Fact.QUEUES_ARE_DOMAINS, Fact.CLOSE_NEEDS_VECTOR),
+            new Quirk("tcp-connected-tags", provider -> provider.is("tcp") && provider.isConnected(), Tested.TWO,
+                    TAGS_LACK_A_PEER, "SharedContextTest", Fact.CONNECTED_TAGS_CRASH),
+            new Quirk("net-connected-tags", provider -> provider.is("net") && provider.isConnected(), Tested.ONE,
+                    TAGS_LACK_A_PEER, "SharedContextTest", Fact.CONNECTED_TAGS_CRASH),
+            new Quirk("tcp-service-insertions", TcpQuirks::hasQueueDomains, Tested.TWO,
+                    "With the threading model COMPLETION fi_av_insertsvc waits for a lock that it holds.",
+                    "CompletionThreadingTest", Fact.SERVICE_INSERTIONS_HANG),
             new Quirk("tcp-uncounted-regions", TcpQuirks::hasQueueDomains, Tested.NEWEST,
                     "A region without rights for peers that is older than a queue's domain is not counted there when it is"
                             + " registered, but when it is closed: the fabric then seems to be in use, and stays until the process"
