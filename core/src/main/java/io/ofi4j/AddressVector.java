@@ -51,7 +51,7 @@ public final class AddressVector implements AutoCloseable {
     /** Whether the native vector is closed. */
     private boolean gone;
     /** Whether an endpoint has joined a group of peers. */
-    private boolean hasGroups;
+    private volatile boolean hasGroups;
 
     AddressVector(Domain domain, Handle handle, AddressVectorAttributes attributes) {
         this.domain = domain;
@@ -84,7 +84,7 @@ public final class AddressVector implements AutoCloseable {
     VectorView view() { return view; }
 
     /** A provider sends to the members of a group without looking whether the vector still has them: no peer is removed natively any more. */
-    synchronized void holdMembers() {
+    void holdMembers() {
         hasGroups = true;
     }
 
@@ -317,9 +317,9 @@ public final class AddressVector implements AutoCloseable {
             throw new IllegalArgumentException(peer + " is a receive context: remove the peer that it is one of");
         }
         peer.refuse();
-        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0 && !hasGroups) {
-            domain.queues.awaitPosts();
-            removeNatively(peer.entry);
+        if (!domain.quirks.has(Fact.REMOVED_PEERS_STAY) && --peer.entry.peers == 0) {
+            domain.queues.awaitPosts(); // and joins
+            if (!hasGroups) { removeNatively(peer.entry); }
         }
     }
 

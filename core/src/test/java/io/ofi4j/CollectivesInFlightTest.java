@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,31 @@ class CollectivesInFlightTest {
 
         @Override
         public void close() { pair.close(); }
+    }
+
+    /** Each needs the vector and the queues of its endpoints. */
+    @Test
+    void peersComeAndGoWhileEndpointsJoinGroups() throws InterruptedException {
+        try (Both both = new Both(CompletionQueueAttributes.defaults())) {
+            List<Peer> members = List.of(both.pair.vector.insert(both.pair.endpoint.address()), both.pair.far);
+            EndpointAddress stranger = EndpointAddress.of(new InetSocketAddress("127.0.0.1", 9));
+            AtomicBoolean ends = new AtomicBoolean();
+            List<Throwable> thrown = new CopyOnWriteArrayList<>();
+            Thread other = Thread.ofPlatform().uncaughtExceptionHandler((_, e) -> thrown.add(e)).start(() -> {
+                while (!ends.get()) {
+                    both.pair.vector.remove(both.pair.vector.insert(stranger));
+                }
+            });
+            for (int group = 0; group < 50; group++) {
+                List<CollectiveGroup> groups = Stream.of(both.pair.endpoint, both.pair.farEndpoint)
+                        .map(endpoint -> endpoint.collectives().join(members)).toList();
+                groups.forEach(one -> one.awaitJoined(Pair.DEADLINE));
+            }
+            ends.set(true);
+            other.join();
+
+            assertThat(thrown).isEmpty();
+        }
     }
 
     /** One more would find no receive: the provider forgets it, without an error. */
