@@ -57,16 +57,25 @@ final class RendezvousServer implements AutoCloseable {
 
     private void accept() {
         while (!closed) {
+            places.acquireUninterruptibly();
             try {
-                places.acquireUninterruptibly();
-                Socket socket = listener.accept();
-                sockets.add(socket);
-                if (closed) { socket.close(); }
-                start("ofi4j-rendezvous-member", () -> serve(socket));
-            } catch (IOException e) { // closed, or no descriptor is left for now
+                welcome(listener.accept());
+            } catch (IOException | OutOfMemoryError e) { // closed, or no descriptor or thread is left for now
                 places.release();
                 pause();
             }
+        }
+    }
+
+    private void welcome(Socket socket) throws IOException {
+        sockets.add(socket);
+        try {
+            if (closed) { socket.close(); }
+            start("ofi4j-rendezvous-member", () -> serve(socket));
+        } catch (IOException | OutOfMemoryError e) {
+            sockets.remove(socket);
+            socket.close();
+            throw e;
         }
     }
 
