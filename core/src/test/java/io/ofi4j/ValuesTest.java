@@ -3,11 +3,15 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.Version;
 import io.ofi4j.support.TestSeed;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +36,39 @@ class ValuesTest {
 
         assertThat(encoded).hasSize(RemoteRegion.ENCODED_LENGTH);
         assertThat(RemoteRegion.decode(encoded)).isEqualTo(region);
+    }
+
+    @Test
+    void aNumberIsPutOnlyWhereItsTypeHasIt() {
+        assertRange(Datatype.INT8, -128, 127);
+        assertRange(Datatype.UINT8, 0, 255);
+        assertRange(Datatype.INT16, -32768, 32767);
+        assertRange(Datatype.UINT16, 0, 65535);
+        assertRange(Datatype.INT32, Integer.MIN_VALUE, Integer.MAX_VALUE);
+        assertRange(Datatype.UINT32, 0, (1L << 32) - 1);
+        for (Datatype wide : List.of(Datatype.INT64, Datatype.UINT64)) {
+            for (long number : new long[]{Long.MIN_VALUE, -1, 0, Long.MAX_VALUE}) {
+                assertThat(put(wide, number).get(ValueLayout.JAVA_LONG_UNALIGNED, 0)).isEqualTo(number);
+            }
+        }
+    }
+
+    private static void assertRange(Datatype datatype, long least, long most) {
+        long mask = -1L >>> Long.SIZE - datatype.size() * Byte.SIZE;
+        for (long number : new long[]{least, 0, 1, most}) {
+            long bits = put(datatype, number).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+            assertThat(bits).as("%s %d", datatype, number).isEqualTo(number & mask);
+        }
+        for (long number : new long[]{least - 1, most + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+            assertThatIllegalArgumentException().as("%s %d", datatype, number).isThrownBy(() -> put(datatype, number))
+                    .withMessageContaining(datatype + " has no element " + number);
+        }
+    }
+
+    private static MemorySegment put(Datatype datatype, long number) {
+        MemorySegment memory = MemorySegment.ofArray(new byte[Long.BYTES]);
+        assertThat(datatype.put(memory, 0, number)).isZero();
+        return memory;
     }
 
     @Test

@@ -58,7 +58,8 @@ public enum Datatype {
     public int value() { return ordinal(); }
 
     /**
-     * Puts a number into memory as an element of this type: an integer as it is, another number as the nearest one.
+     * Puts a number into memory as an element of this type: an integer as it is, another number as the nearest one. {@link #UINT64} takes
+     * every {@code long}: one below 0 stands for the number with the same bits.
      *
      * @return the offset
      * @throws IllegalArgumentException if it does not fit into an integer of this type, or elements are complex or have more than 64 bits
@@ -71,10 +72,11 @@ public enum Datatype {
             case FLOAT, DOUBLE -> {
                 return put(memory, offset, (double) number);
             }
-            case INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64 -> {
-                if (number << unused >> unused != number && number << unused >>> unused != number) {
-                    throw noPlace(number);
-                }
+            case INT8, INT16, INT32, INT64 -> {
+                if (number << unused >> unused != number) { throw noPlace(number); }
+            }
+            case UINT8, UINT16, UINT32, UINT64 -> {
+                if (number << unused >>> unused != number) { throw noPlace(number); }
             }
             default -> throw noPlace(number);
         }
