@@ -27,7 +27,9 @@ final class GuardHolder {
         for (StackTraceElement frame : frames) {
             String name = frame.getClassName();
             boolean isPublic = name.startsWith("io.ofi4j.") && Character.isUpperCase(name.charAt("io.ofi4j.".length()));
-            if (isPublic || name.startsWith("io.ofi4j.internal.")) { return false; }
+            if (isPublic || name.startsWith("io.ofi4j.internal.") || name.startsWith("io.ofi4j.verbs.")) {
+                return false;
+            }
         }
         return true;
     }
