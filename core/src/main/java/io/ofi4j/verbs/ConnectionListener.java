@@ -17,7 +17,9 @@ public final class ConnectionListener implements AutoCloseable {
     private final InetSocketAddress address;
     private final CmCalls.Id id;
     private final Object waiting = new Object();
+    /** Known at once to who waits. */
     private volatile boolean closed;
+    private boolean destroyed;
 
     ConnectionListener(InetSocketAddress address, int backlog) {
         this.id = CmCalls.rdma_create_id();
@@ -55,10 +57,10 @@ public final class ConnectionListener implements AutoCloseable {
     /** Stops listening, and rejects whoever waits; rdma_destroy_id(3). */
     @Override
     public void close() {
-        boolean first = !closed;
         closed = true;
         synchronized (waiting) {
-            if (!first) { return; }
+            if (destroyed) { return; }
+            destroyed = true;
             ALL.remove(this);
             CmCalls.destroy(id);
         }
