@@ -58,7 +58,12 @@ public final class Verbs {
             throw new IllegalArgumentException("there is no RDMA device '" + device + "'; this machine has "
                     + (names.isEmpty() ? "none: 'rdma link' lists them" : names));
         }
-        return new DeviceContext(context, device, true);
+        try {
+            return new DeviceContext(context, device, true);
+        } catch (Throwable t) {
+            DeviceCalls.ibv_close_device(context);
+            throw t;
+        }
     }
 
     /**

@@ -89,24 +89,37 @@ public final class CmCalls {
         return new Id(rdma_cm_id.reinterpret(pointer, Arena.global(), null), channel, descriptor);
     }
 
-    /** Gives the identifier of a connection request a channel of its own; rdma_migrate_id(3). */
+    /** Gives the identifier of a connection request a channel of its own, or destroys it; rdma_migrate_id(3). */
     public static Id adopt(MemorySegment pointer) {
-        MemorySegment channel = createChannel();
+        MemorySegment channel;
+        try {
+            channel = createChannel();
+        } catch (Throwable t) {
+            destroy(pointer);
+            throw t;
+        }
         try {
             ErrnoCalls.check("rdma_migrate_id", state -> (int) MIGRATE.invokeExact(state, pointer, channel));
             return id(pointer, channel);
         } catch (Throwable t) {
-            rdma_destroy_event_channel(channel);
+            destroy(pointer, channel);
             throw t;
         }
     }
 
-    public static void destroy(Id id) {
+    public static void destroy(Id id) { destroy(id.pointer, id.channel); }
+
+    /** The channel last: the identifier may be on it. */
+    private static void destroy(MemorySegment pointer, MemorySegment channel) {
         try {
-            ErrnoCalls.check("rdma_destroy_id", state -> (int) DESTROY_ID.invokeExact(state, id.pointer));
+            destroy(pointer);
         } finally {
-            rdma_destroy_event_channel(id.channel);
+            rdma_destroy_event_channel(channel);
         }
+    }
+
+    private static void destroy(MemorySegment pointer) {
+        ErrnoCalls.check("rdma_destroy_id", state -> (int) DESTROY_ID.invokeExact(state, pointer));
     }
 
     public static void listen(Id id, InetSocketAddress address, int backlog) {
@@ -212,10 +225,12 @@ public final class CmCalls {
             if (errno == Errno.EAGAIN || errno == Errno.EINTR) { return null; }
             if (errno != 0) { throw ErrnoCalls.failure("rdma_get_cm_event", errno); }
             MemorySegment event = rdma_cm_event.reinterpret(out.get(ADDRESS, 0), Arena.global(), null);
-            Event copy = new Event(rdma_cm_event.event(event), rdma_cm_event.status(event), privateData(event),
-                    rdma_cm_event.id(event));
-            ErrnoCalls.check("rdma_ack_cm_event", state -> (int) ACK_EVENT.invokeExact(state, event));
-            return copy;
+            try {
+                return new Event(rdma_cm_event.event(event), rdma_cm_event.status(event), privateData(event),
+                        rdma_cm_event.id(event));
+            } finally { // one that is not acknowledged would keep rdma_destroy_id for ever
+                ErrnoCalls.check("rdma_ack_cm_event", state -> (int) ACK_EVENT.invokeExact(state, event));
+            }
         }
     }
 
