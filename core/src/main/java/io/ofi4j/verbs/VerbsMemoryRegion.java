@@ -81,14 +81,27 @@ public final class VerbsMemoryRegion implements AutoCloseable {
             if (closed) { return; }
             windows.requireNone(this);
             closed = true; // from now on no post takes it
-            if (domain.isInFlight(this)) {
-                closed = false;
-                throw new IllegalStateException("operations in flight use " + this
-                        + ": poll their completions, or close the queue pair, before it");
+            boolean isUnused = false;
+            try {
+                requireUnused();
+                isUnused = true;
+            } finally {
+                closed = isUnused;
+            }
+            try {
+                ObjectCalls.ibv_dereg_mr(native_.pointer());
+            } finally {
+                domain.children.remove(this);
             }
         }
-        domain.children.remove(this);
-        ObjectCalls.ibv_dereg_mr(native_.pointer());
+    }
+
+    private void requireUnused() {
+        if (domain.isInFlight(this)) {
+            throw new IllegalStateException("operations in flight use " + this
+                    + ": poll their completions, or close the queue pair, before it");
+        }
+        windows.requireNone(this); // again: a bind that had passed its checks may have been posted since
     }
 
     @Override
