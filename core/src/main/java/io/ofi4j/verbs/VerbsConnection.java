@@ -35,6 +35,7 @@ public final class VerbsConnection implements AutoCloseable {
 
     private final CmCalls.Id id;
     private final DeviceContext context;
+    private final int port;
     private State state;
     private byte[] data;
     private QueuePair queuePair;
@@ -43,6 +44,7 @@ public final class VerbsConnection implements AutoCloseable {
         this.id = id;
         this.state = state;
         this.data = data;
+        this.port = CmCalls.devicePort(id);
         this.context = CONTEXTS.computeIfAbsent(CmCalls.context(id).address(), address -> opened(id));
         ALL.add(this);
     }
@@ -83,7 +85,7 @@ public final class VerbsConnection implements AutoCloseable {
     }
 
     /** {@return the device's port} */
-    public int port() { return CmCalls.devicePort(id); }
+    public int port() { return port; }
 
     /** {@return the peer's private data: of its request, or of its answer; there may be zeros behind it} */
     public synchronized byte[] privateData() {
