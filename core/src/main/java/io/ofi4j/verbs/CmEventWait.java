@@ -21,17 +21,22 @@ final class CmEventWait {
 
     /** The next event; null after the deadline, or as soon as nobody waits any more. */
     static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isOver) {
+        CmCalls.Event[] event = new CmCalls.Event[1];
+        until(() -> isOver.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
+        return event[0];
+    }
+
+    /** Looks, after each event of the identifier, whether something is so; whether it is before the deadline. */
+    static boolean until(BooleanSupplier isSo, CmCalls.Id id, Duration deadline) {
         long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
-        while (!isOver.getAsBoolean()) {
-            CmCalls.Event event = CmCalls.next(id);
-            if (event != null) { return event; }
+        while (!isSo.getAsBoolean()) {
             Interrupts.check("rdma_get_cm_event");
             long left = limit - (System.nanoTime() - start);
-            if (left <= 0) { return null; }
+            if (left <= 0) { return false; }
             Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1), id.descriptor());
         }
-        return null;
+        return true;
     }
 
     /** Waits for an event of this type, and throws for another, which is an error. */

@@ -108,9 +108,9 @@ public final class ProtectionDomain implements AutoCloseable {
      * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the attributes ask for it
      * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device takes fewer operations
      */
-    public QueuePair openQueuePair(QueuePairAttributes attributes) {
+    public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
         requireOpen();
-        return QueuePair.byHand(this, attributes);
+        return new QueuePairOpening(this, attributes).byHand();
     }
 
     /**

@@ -32,6 +32,8 @@ public final class QueuePair implements AutoCloseable {
     private final QueuePairAttributes attributes;
     private final QueuePairByHand byHand;
     private final Consumer<MemorySegment> destroy;
+    /** That it is destroyed under: calls of rdma_cm use the queue pair, too. */
+    private final Object lock;
     private final WorkSide sends;
     private final WorkSide receives;
     private final SendWork work;
@@ -41,13 +43,15 @@ public final class QueuePair implements AutoCloseable {
     private volatile boolean failed;
     private volatile boolean closed;
 
-    private QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer,
-            QueuePairByHand byHand, Consumer<MemorySegment> destroy) {
+    /** The lock is null for its own. */
+    QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer, QueuePairByHand byHand,
+            Consumer<MemorySegment> destroy, Object lock) {
         this.domain = domain;
         this.attributes = attributes;
         this.pointer = pointer;
         this.byHand = byHand;
         this.destroy = destroy;
+        this.lock = lock == null ? this : lock;
         this.number = QueuePairCalls.number(pointer);
         this.sends = new WorkSide(this, attributes.sendQueue(), attributes.sends(),
                 new WorkRequest(domain.context.ops, pointer, true, attributes.inline()));
@@ -57,63 +61,28 @@ public final class QueuePair implements AutoCloseable {
         this.windowWork = new WindowWork(this, sends);
     }
 
-    static QueuePair byHand(ProtectionDomain domain, QueuePairAttributes attributes) {
-        requireQueues(domain, attributes);
-        QueuePairByHand hand = new QueuePairByHand(domain.context, attributes, QueuePairByHand.sequence());
-        MemorySegment pointer = hand.create(domain);
-        return adopt(new QueuePair(domain, attributes, pointer, hand, QueuePairCalls::ibv_destroy_qp));
+    /** Where completions and closes find it. */
+    void enter() {
+        sends.queue.add(sends);
+        receives.queue.add(receives);
+        sends.queue.children.add(this);
+        receives.queue.children.add(this);
+        domain.queuePairs.add(this);
+        domain.children.add(this);
     }
 
-    /** Wraps a queue pair that rdma_cm connects. */
-    static QueuePair ofConnection(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer,
-            Consumer<MemorySegment> destroy) {
-        return adopt(new QueuePair(domain, attributes, pointer, null, destroy));
-    }
-
-    static void requireQueues(ProtectionDomain domain, QueuePairAttributes attributes) {
-        if (attributes.sendQueue().context != domain.context || attributes.receiveQueue().context != domain.context) {
-            throw new IllegalArgumentException("a completion queue is of another device context than " + domain);
-        }
-        int most = domain.context.attributes().maximumWorkRequests();
-        if (Math.max(attributes.sends(), attributes.receives()) > most) {
-            throw new IllegalArgumentException("a queue pair of " + domain.context.name() + " has at most " + most
-                    + " operations in flight in each direction, not "
-                    + Math.max(attributes.sends(), attributes.receives()));
-        }
-    }
-
-    static QueuePairCalls.Sizes sizes(QueuePairAttributes from) {
-        return new QueuePairCalls.Sizes(from.sendQueue().pointer, from.receiveQueue().pointer, from.sends(),
-                from.receives(), from.inline());
-    }
-
-    /** Takes entries of the queues; destroys the queue pair if that fails. */
-    private static QueuePair adopt(QueuePair made) {
+    private void leave() {
         try {
-            made.enter(made.sends);
-            try {
-                made.enter(made.receives);
-            } catch (Throwable t) {
-                made.sends.queue.remove(made.sends);
-                throw t;
-            }
-        } catch (Throwable t) {
-            made.destroy.accept(made.pointer);
-            throw t;
-        }
-        made.sends.queue.children.add(made);
-        made.receives.queue.children.add(made);
-        made.domain.queuePairs.add(made);
-        made.domain.children.add(made);
-        return made;
-    }
-
-    private void enter(WorkSide side) {
-        side.queue.guard.enter();
-        try {
-            side.queue.add(side);
+            sends.queue.remove(sends);
         } finally {
-            side.queue.guard.exit();
+            try {
+                receives.queue.remove(receives);
+            } finally {
+                sends.queue.children.remove(this);
+                receives.queue.children.remove(this);
+                domain.queuePairs.remove(this);
+                domain.children.remove(this);
+            }
         }
     }
 
@@ -332,6 +301,8 @@ public final class QueuePair implements AutoCloseable {
 
     private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
+    boolean isClosed() { return closed; }
+
     boolean isInFlight(Object subject) { return concerns(sends, subject) || concerns(receives, subject); }
 
     private static boolean concerns(WorkSide side, Object subject) {
@@ -361,23 +332,30 @@ public final class QueuePair implements AutoCloseable {
      */
     @Override
     public void close() {
-        synchronized (this) {
-            if (closed) { return; }
-            closed = true;
-            awaitNobodyInside(sends); // no bind comes any more
-            awaitNobodyInside(receives);
-            if (!windows.isEmpty()) {
-                closed = false;
-                windows.requireNone(this);
+        synchronized (lock) {
+            synchronized (this) { // fail() need not wait for rdma_cm
+                if (closed) { return; }
+                closed = true;
+                boolean isUnused = false;
+                try {
+                    awaitNobodyInside(sends); // no bind comes any more
+                    awaitNobodyInside(receives);
+                    windows.requireNone(this);
+                    isUnused = true;
+                } finally {
+                    closed = isUnused;
+                }
+                destroy();
             }
         }
-        destroy.accept(pointer);
-        sends.queue.remove(sends);
-        receives.queue.remove(receives);
-        sends.queue.children.remove(this);
-        receives.queue.children.remove(this);
-        domain.queuePairs.remove(this);
-        domain.children.remove(this);
+    }
+
+    void destroy() {
+        try {
+            destroy.accept(pointer);
+        } finally {
+            leave();
+        }
     }
 
     private static void awaitNobodyInside(WorkSide side) {

@@ -1,5 +1,6 @@
 package io.ofi4j.verbs;
 
+import io.ofi4j.internal.verbs.QueuePairCalls;
 import java.util.Objects;
 
 /**
@@ -46,6 +47,10 @@ public record QueuePairAttributes(VerbsCompletionQueue sendQueue, VerbsCompletio
         within("timeout", timeout, 0, FIVE_BITS);
         within("retries", retries, 0, THREE_BITS);
         within("receiverRetries", receiverRetries, 0, THREE_BITS);
+    }
+
+    QueuePairCalls.Sizes native_() {
+        return new QueuePairCalls.Sizes(sendQueue.pointer, receiveQueue.pointer, sends, receives, inline);
     }
 
     private static void within(String name, int value, int least, int most) {

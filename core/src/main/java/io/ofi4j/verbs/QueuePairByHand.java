@@ -46,7 +46,7 @@ final class QueuePairByHand {
 
     /** Made, and ready for receives. */
     MemorySegment create(ProtectionDomain domain) {
-        QueuePairCalls.Sizes sizes = QueuePair.sizes(attributes);
+        QueuePairCalls.Sizes sizes = attributes.native_();
         if (attributes.xrc()) {
             context.require(DeviceCapability.XRC, "a queue pair of XRC");
             return initialized(() -> QueuePairCalls.createXrcSender(context.extended, domain.pointer, sizes));

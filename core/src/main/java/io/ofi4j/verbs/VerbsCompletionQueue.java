@@ -192,13 +192,42 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         }
     }
 
-    /** Gives a side a number and its entries; inside the guard. */
-    void add(WorkSide side) {
-        requireOpen();
-        if (side.ring.capacity() > size - reserved) {
-            throw new IllegalArgumentException(this + " has " + (size - reserved) + " of " + size
-                    + " entries left, and the queue pair needs " + side.ring.capacity() + " more: open a larger one");
+    /** Keeps entries, and the queue open while it is a child. */
+    void reserve(QueuePairOpening child, int entries) {
+        guard.enter();
+        try {
+            requireOpen();
+            if (entries > size - reserved) {
+                throw new IllegalArgumentException(this + " has " + (size - reserved) + " of " + size
+                        + " entries left, and the queue pair needs " + entries + " more: open a larger one");
+            }
+            children.add(child);
+            reserved += entries;
+        } finally {
+            guard.exit();
         }
+    }
+
+    void release(int entries) {
+        guard.enter();
+        try {
+            reserved -= entries;
+        } finally {
+            guard.exit();
+        }
+    }
+
+    /** Gives a side, whose entries are reserved, a number. */
+    void add(WorkSide side) {
+        guard.enter();
+        try {
+            addNumbered(side);
+        } finally {
+            guard.exit();
+        }
+    }
+
+    private void addNumbered(WorkSide side) {
         int number = 0;
         while (number < sides.length && sides[number] != null) {
             number++;
@@ -206,13 +235,16 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         if (number == sides.length) { sides = Arrays.copyOf(sides, number * 2); }
         sides[number] = side;
         side.numbered(number);
-        reserved += side.ring.capacity();
     }
 
-    /** Ends what is in flight on a side of a queue pair that is destroyed: completions that have come are kept, the rest is flushed. */
+    /**
+     * Ends what is in flight on a side of a queue pair that is destroyed: completions that have come are kept, the rest is flushed. Its
+     * entries are free again.
+     */
     void remove(WorkSide side) {
         guard.enter();
         try {
+            reserved -= side.ring.capacity();
             if (Arrays.stream(sides).noneMatch(side::equals)) { return; }
             keepAll();
             WorkRing ring = side.ring;
@@ -226,7 +258,6 @@ public final class VerbsCompletionQueue implements AutoCloseable {
                 ring.complete(position);
             }
             sides = Arrays.stream(sides).map(one -> one == side ? null : one).toArray(WorkSide[]::new);
-            reserved -= ring.capacity();
         } finally {
             guard.exit();
         }

@@ -102,8 +102,7 @@ public final class VerbsConnection implements AutoCloseable {
      */
     public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
         require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
-        require(queuePair == null, "open a second queue pair");
-        domain.requireOpen();
+        require(!hasQueuePair(), "open a second queue pair");
         if (domain.context != context) {
             throw new IllegalArgumentException(domain + " is of another device context than the connection's");
         }
@@ -111,9 +110,12 @@ public final class VerbsConnection implements AutoCloseable {
             throw new UnsupportedOperationException((attributes.xrc() ? "XRC" : "blocking loopback")
                     + " is for queue pairs that are connected by hand");
         }
-        QueuePair.requireQueues(domain, attributes);
-        MemorySegment pointer = CmCalls.rdma_create_qp(id, domain.pointer, QueuePair.sizes(attributes));
-        queuePair = QueuePair.ofConnection(domain, attributes, pointer, ignored -> CmCalls.destroyQueuePair(id));
+        synchronized (domain) { // which close() holds, too
+            domain.requireOpen();
+            queuePair = new QueuePairOpening(domain, attributes).ofConnection(
+                    () -> CmCalls.rdma_create_qp(id, domain.pointer, attributes.native_()),
+                    ignored -> CmCalls.destroyQueuePair(id), this);
+        }
         return queuePair;
     }
 
@@ -126,7 +128,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws FabricException if the peer rejects the connection or nobody listens, with errno {@code ECONNREFUSED} (111)
      */
     public synchronized void connect(byte[] request, Duration deadline) {
-        require(state == State.RESOLVED && queuePair != null, "connect");
+        require(state == State.RESOLVED && hasQueuePair(), "connect");
         requireShort(request, MAXIMUM_REQUEST_DATA);
         CmCalls.rdma_connect(id, parameters(request));
         data = established("rdma_connect", deadline);
@@ -140,7 +142,7 @@ public final class VerbsConnection implements AutoCloseable {
      * @throws IllegalArgumentException if the data is longer
      */
     public synchronized void accept(byte[] answer, Duration deadline) {
-        require(state == State.REQUESTED && queuePair != null, "accept");
+        require(state == State.REQUESTED && hasQueuePair(), "accept");
         requireShort(answer, MAXIMUM_ANSWER_DATA);
         CmCalls.rdma_accept(id, parameters(answer));
         established("rdma_accept", deadline);
@@ -178,16 +180,22 @@ public final class VerbsConnection implements AutoCloseable {
         }
     }
 
+    private boolean hasQueuePair() { return queuePair != null && !queuePair.isClosed(); }
+
     private void require(boolean isSo, String what) {
         if (!isSo) {
             throw new IllegalStateException("to " + what + ", this connection is in the wrong state: " + state
-                    + (queuePair == null ? ", without a queue pair" : ", with a queue pair"));
+                    + (hasQueuePair() ? ", with a queue pair" : ", without a queue pair"));
         }
     }
 
     /** {@return whether the peer has disconnected or ended; reads the events that are there} */
     public synchronized boolean isDisconnected() {
-        return isDisconnected(Duration.ZERO);
+        require(state == State.CONNECTED || state == State.DISCONNECTED, "see whether it is disconnected");
+        if (state == State.CONNECTED && CmCalls.next(id) != null) { // of whatever kind: it is over
+            state = State.DISCONNECTED;
+        }
+        return state == State.DISCONNECTED;
     }
 
     /**
@@ -196,14 +204,8 @@ public final class VerbsConnection implements AutoCloseable {
      * @param deadline the longest wait
      * @return whether it has
      */
-    public synchronized boolean awaitDisconnected(Duration deadline) { return isDisconnected(deadline); }
-
-    private boolean isDisconnected(Duration deadline) {
-        require(state == State.CONNECTED || state == State.DISCONNECTED, "see whether it is disconnected");
-        if (state == State.CONNECTED && CmEventWait.next(id, deadline, () -> false) != null) { // of whatever kind: it is over
-            state = State.DISCONNECTED;
-        }
-        return state == State.DISCONNECTED;
+    public boolean awaitDisconnected(Duration deadline) {
+        return CmEventWait.until(this::isDisconnected, id, deadline); // without the monitor: whoever closes need not wait
     }
 
     /** Ends the connection on both sides; rdma_disconnect(3). What is in flight comes back {@link WorkStatus#FLUSHED}. */

@@ -9,6 +9,8 @@ import static io.ofi4j.verbs.VerbsMisuse.refused;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -129,7 +131,12 @@ final class VerbsMisuseOfObjects {
                 refused("a queue pair with the queue of another device", ARGUMENT, "another device context", s -> {
                     DeviceContext other = s.opened(Verbs.load().open(s.near.context.name()));
                     s.near.domain.openQueuePair(QueuePairAttributes.of(s.opened(other.openCompletionQueue(200))));
-                }), refused("the address of a queue pair of rdma_cm", STATE, "by rdma_cm", s -> s.near.pair.address()),
+                }),
+                refused("a queue pair with a closed queue", STATE, "is closed",
+                        s -> s.near.domain.openQueuePair(QueuePairAttributes.of(closedQueue(s)))),
+                refused("a queue pair with a closed queue for receives", STATE, "is closed",
+                        s -> s.near.domain.openQueuePair(s.attributes().sizes(8, 8).receiveQueue(closedQueue(s)))),
+                refused("the address of a queue pair of rdma_cm", STATE, "by rdma_cm", s -> s.near.pair.address()),
                 refused("connect a queue pair of rdma_cm by hand", STATE, "by rdma_cm",
                         s -> s.near.pair.connect(VerbsPathTest.SOMEWHERE)),
                 refused("a queue pair of a closed domain", STATE, "is closed",
@@ -142,6 +149,20 @@ final class VerbsMisuseOfObjects {
                         s -> s.region(VerbsAccess.ON_DEMAND)));
     }
 
+    private static VerbsCompletionQueue closedQueue(VerbsMisuseStage stage) {
+        VerbsCompletionQueue queue = stage.near.context.openCompletionQueue(200);
+        queue.close();
+        return queue;
+    }
+
+    /** To a listener that does not answer. */
+    private static VerbsConnection resolved(VerbsMisuseStage stage) {
+        InetAddress near = new InetSocketAddress(VerbsLink.addresses().getLast(), 0).getAddress();
+        ConnectionListener listener = stage.opened(Verbs.load().listen(new InetSocketAddress(near, 0), 1));
+        return stage
+                .opened(Verbs.load().resolve(new InetSocketAddress(near, 0), listener.address(), VerbsLink.DEADLINE));
+    }
+
     private static Stream<VerbsMisuse> connections() {
         return Stream.of(
                 refused("connect what is connected", STATE, "wrong state: CONNECTED",
@@ -152,9 +173,15 @@ final class VerbsMisuseOfObjects {
                         s -> s.far.connection.reject(new byte[0])),
                 refused("a second queue pair of a connection", STATE, "open a queue pair",
                         s -> s.near.connection.openQueuePair(s.near.domain, s.attributes())),
-                refused("a listener that is closed", STATE, "is closed", s -> {
+                refused("a queue pair of a connection with a closed queue", STATE, "is closed",
+                        s -> resolved(s).openQueuePair(s.near.domain, QueuePairAttributes.of(closedQueue(s)))),
+                refused("connect with a closed queue pair", STATE, "without a queue pair", s -> {
+                    VerbsConnection connection = resolved(s);
+                    connection.openQueuePair(s.near.domain, s.attributes().sizes(8, 8)).close();
+                    connection.connect(new byte[0], VerbsLink.DEADLINE);
+                }), refused("a listener that is closed", STATE, "is closed", s -> {
                     ConnectionListener listener = Verbs.load()
-                            .listen(new java.net.InetSocketAddress(VerbsLink.addresses().getFirst(), 0), 1);
+                            .listen(new InetSocketAddress(VerbsLink.addresses().getFirst(), 0), 1);
                     listener.close();
                     listener.next(VerbsLink.DEADLINE);
                 }), refused("close a region with a window bound to it", STATE, "MemoryWindow", s -> {
