@@ -46,7 +46,7 @@ public final class CompletionChannel implements AutoCloseable {
     }
 
     void remove(VerbsCompletionQueue queue) {
-        queues.remove(queue.pointer.address());
+        queues.remove(queue.pointer.address(), queue); // another one may have its address already
         children.remove(queue);
     }
 
@@ -69,8 +69,7 @@ public final class CompletionChannel implements AutoCloseable {
         long limit = Deadlines.nanos(deadline);
         long start = System.nanoTime();
         while (true) {
-            requireOpen();
-            long queue = ObjectCalls.ibv_get_cq_event(pointer);
+            long queue = nextEvent();
             if (queue != 0) { return Optional.ofNullable(queues.get(queue)); }
             Interrupts.check("ibv_get_cq_event");
             long left = limit - (System.nanoTime() - start);
@@ -79,7 +78,12 @@ public final class CompletionChannel implements AutoCloseable {
         }
     }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private synchronized long nextEvent() {
+        requireOpen();
+        return ObjectCalls.ibv_get_cq_event(pointer);
+    }
+
+    void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
 
     /** Closes the channel; ibv_destroy_comp_channel(3). Throws {@link IllegalStateException} naming the queues that use it. */
     @Override
@@ -87,8 +91,11 @@ public final class CompletionChannel implements AutoCloseable {
         if (closed) { return; }
         children.requireNone(this);
         closed = true;
-        context.children.remove(this);
-        ObjectCalls.ibv_destroy_comp_channel(pointer);
+        try {
+            ObjectCalls.ibv_destroy_comp_channel(pointer);
+        } finally {
+            context.children.remove(this);
+        }
     }
 
     @Override

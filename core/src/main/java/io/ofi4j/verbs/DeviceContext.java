@@ -95,13 +95,18 @@ public final class DeviceContext implements AutoCloseable {
 
     /** Opens a protection domain; ibv_alloc_pd(3). The caller closes it. */
     public ProtectionDomain openProtectionDomain() {
-        return new ProtectionDomain(this);
+        synchronized (children) { // as in close()
+            requireOpen();
+            return new ProtectionDomain(this);
+        }
     }
 
     /** Opens a completion channel; ibv_create_comp_channel(3). The caller closes it. */
     public CompletionChannel openCompletionChannel() {
-        requireOpen();
-        return new CompletionChannel(this);
+        synchronized (children) {
+            requireOpen();
+            return new CompletionChannel(this);
+        }
     }
 
     /**
@@ -131,7 +136,18 @@ public final class DeviceContext implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a completion queue of " + name + " has 1 to " + most + " entries, not " + entries);
         }
-        return new VerbsCompletionQueue(this, entries, channel);
+        if (channel == null) { return opened(entries, null); }
+        synchronized (channel) { // which its close() holds, too
+            channel.requireOpen();
+            return opened(entries, channel);
+        }
+    }
+
+    private VerbsCompletionQueue opened(int entries, CompletionChannel channel) {
+        synchronized (children) {
+            requireOpen();
+            return new VerbsCompletionQueue(this, entries, channel);
+        }
     }
 
     /**
@@ -140,9 +156,11 @@ public final class DeviceContext implements AutoCloseable {
      * @throws UnsupportedOperationException if the device has no XRC
      */
     public XrcDomain openXrcDomain() {
-        requireOpen();
-        require(DeviceCapability.XRC, "an XRC domain");
-        return new XrcDomain(this);
+        synchronized (children) {
+            requireOpen();
+            require(DeviceCapability.XRC, "an XRC domain");
+            return new XrcDomain(this);
+        }
     }
 
     void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
@@ -172,8 +190,8 @@ public final class DeviceContext implements AutoCloseable {
             children.requireNone(this);
             if (!owned) { return; }
             closed = true;
+            DeviceCalls.ibv_close_device(pointer);
         }
-        DeviceCalls.ibv_close_device(pointer);
     }
 
     @Override

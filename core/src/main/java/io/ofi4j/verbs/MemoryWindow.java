@@ -166,9 +166,12 @@ public final class MemoryWindow implements AutoCloseable {
         }
         detach();
         state = State.CLOSED;
-        domain.children.remove(this);
-        domain.windows.remove(this);
-        domain.context.ops.ibv_dealloc_mw(pointer);
+        try {
+            domain.context.ops.ibv_dealloc_mw(pointer);
+        } finally {
+            domain.windows.remove(this);
+            domain.children.remove(this);
+        }
     }
 
     @Override

@@ -25,7 +25,6 @@ public final class ProtectionDomain implements AutoCloseable {
     private volatile boolean closed;
 
     ProtectionDomain(DeviceContext context) {
-        context.requireOpen();
         this.context = context;
         this.pointer = ObjectCalls.ibv_alloc_pd(context.pointer);
         context.children.add(this);
@@ -81,11 +80,14 @@ public final class ProtectionDomain implements AutoCloseable {
                     "memory of a zero-based region begins at a page, at a multiple of " + PAGE);
         }
         long base = zeroBased ? 0 : memory.address();
-        ObjectCalls.Region region = ObjectCalls.ibv_reg_mr_iova(pointer, memory, base,
-                access & ~VerbsAccess.ZERO_BASED.bit());
-        VerbsMemoryRegion made = new VerbsMemoryRegion(this, region, memory, base, access);
-        children.add(made);
-        return made;
+        synchronized (this) { // as in close()
+            requireOpen();
+            ObjectCalls.Region region = ObjectCalls.ibv_reg_mr_iova(pointer, memory, base,
+                    access & ~VerbsAccess.ZERO_BASED.bit());
+            VerbsMemoryRegion made = new VerbsMemoryRegion(this, region, memory, base, access);
+            children.add(made);
+            return made;
+        }
     }
 
     private int checked(VerbsAccess... rights) {
@@ -118,7 +120,7 @@ public final class ProtectionDomain implements AutoCloseable {
      *
      * @throws UnsupportedOperationException if the device has no windows of this type
      */
-    public MemoryWindow openWindow(MemoryWindow.Type type) {
+    public synchronized MemoryWindow openWindow(MemoryWindow.Type type) {
         requireOpen();
         context.require(
                 type == MemoryWindow.Type.ONE ? DeviceCapability.MEM_WINDOW : DeviceCapability.MEM_WINDOW_TYPE_2B,
@@ -139,9 +141,12 @@ public final class ProtectionDomain implements AutoCloseable {
             if (closed) { return; }
             children.requireNone(this);
             closed = true;
+            try {
+                ObjectCalls.ibv_dealloc_pd(pointer);
+            } finally {
+                context.children.remove(this); // last: the device stays open until then
+            }
         }
-        context.children.remove(this);
-        ObjectCalls.ibv_dealloc_pd(pointer);
     }
 
     @Override

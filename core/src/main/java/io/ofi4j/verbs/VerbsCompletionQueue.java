@@ -290,9 +290,12 @@ public final class VerbsCompletionQueue implements AutoCloseable {
         } finally {
             guard.exit();
         }
-        if (channel != null) { channel.remove(this); }
-        context.children.remove(this);
-        ObjectCalls.ibv_destroy_cq(pointer);
+        try {
+            ObjectCalls.ibv_destroy_cq(pointer);
+        } finally { // its channel and its device stay open until then
+            if (channel != null) { channel.remove(this); }
+            context.children.remove(this);
+        }
     }
 
     @Override

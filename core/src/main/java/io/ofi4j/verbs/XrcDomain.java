@@ -38,8 +38,11 @@ public final class XrcDomain implements AutoCloseable {
         if (closed) { return; }
         children.requireNone(this);
         closed = true;
-        context.children.remove(this);
-        context.extended.ibv_close_xrcd(pointer);
+        try {
+            context.extended.ibv_close_xrcd(pointer);
+        } finally {
+            context.children.remove(this);
+        }
     }
 
     @Override

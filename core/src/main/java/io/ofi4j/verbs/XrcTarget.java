@@ -46,8 +46,11 @@ public final class XrcTarget implements AutoCloseable {
     public synchronized void close() {
         if (closed) { return; }
         closed = true;
-        domain.children.remove(this);
-        QueuePairCalls.ibv_destroy_qp(pointer);
+        try {
+            QueuePairCalls.ibv_destroy_qp(pointer);
+        } finally {
+            domain.children.remove(this);
+        }
     }
 
     @Override

@@ -62,6 +62,10 @@ final class VerbsMisuseOfObjects {
                 refused("a queue with the channel of another device", ARGUMENT, "another device context", s -> {
                     DeviceContext other = s.opened(Verbs.load().open(s.near.context.name()));
                     other.openCompletionQueue(1, s.near.channel);
+                }), refused("a queue with a closed channel", STATE, "is closed", s -> {
+                    CompletionChannel channel = s.near.context.openCompletionChannel();
+                    channel.close();
+                    s.near.context.openCompletionQueue(1, channel);
                 }), refused("close a queue in use", STATE, "close these before", s -> s.near.queue.close()),
                 refused("close a channel in use", STATE, "close these before", s -> s.near.channel.close()),
                 refused("close a domain in use", STATE, "close these before", s -> s.near.domain.close()),
