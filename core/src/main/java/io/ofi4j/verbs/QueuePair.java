@@ -328,7 +328,8 @@ public final class QueuePair implements AutoCloseable {
 
     /**
      * Destroys the queue pair; ibv_destroy_qp(3). What is in flight comes back {@link WorkStatus#FLUSHED} with the next polls. Throws
-     * {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for them.
+     * {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for them. A call of its
+     * {@link VerbsConnection} that connects it or accepts is waited for.
      */
     @Override
     public void close() {
