@@ -60,7 +60,8 @@ public final class LeakReport {
 
     private static boolean isOurs(String className) {
         String itsPackage = className.substring(0, Math.max(0, className.lastIndexOf('.')));
-        return itsPackage.equals(OURS) || itsPackage.startsWith(OURS + ".internal.");
+        return itsPackage.equals(OURS) || itsPackage.equals(OURS + ".verbs")
+                || itsPackage.startsWith(OURS + ".internal.");
     }
 
     /** Notes an object that the program must close. */
