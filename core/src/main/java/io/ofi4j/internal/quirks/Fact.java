@@ -148,7 +148,9 @@ public enum Fact {
         }
         boolean takesSpinLocks = isShm && isOne; // shared between processes
         boolean waitsTooLong = isShm || provider.isUnder("ofi_rxd") || provider.is("sockets") && isOne; // or not at all
-        if (!takesSpinLocks) { facts.add(CRITICAL_POSTS); }
+        boolean connectsInPosts = provider.is("sockets") // for 15 seconds where the peer's machine does not answer
+                || isOne && provider.isOver("verbs") && provider.isUnder("ofi_rxm"); // for 2, by the source
+        if (!takesSpinLocks && !connectsInPosts) { facts.add(CRITICAL_POSTS); }
         if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
         boolean handlesMessagesLater = provider.isUnder("ofi_rxm"); // one at a time, in polls
         if (!handlesMessagesLater && !provider.isOver("verbs") && Tested.DEBIAN.contains(provider.libfabric())) {

@@ -64,6 +64,10 @@ class QuirksTest {
                 Fact.CRITICAL_POLLS);
         assertThat(Quirks.of(provider("tcp;ofi_rxm", two, EndpointType.RDM)).facts())
                 .doesNotContain(Fact.CRITICAL_POSTS, Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("sockets", two, EndpointType.RDM)).facts()).doesNotContain(Fact.CRITICAL_POSTS,
+                Fact.CRITICAL_POLLS);
+        assertThat(Quirks.of(provider("verbs;ofi_rxm", one, EndpointType.RDM)).facts())
+                .doesNotContain(Fact.CRITICAL_POSTS);
         assertThat(Quirks.of(provider("tcp", two, EndpointType.RDM)).facts()).contains(Fact.CRITICAL_POSTS)
                 .doesNotContain(Fact.CRITICAL_POLLS);
     }
