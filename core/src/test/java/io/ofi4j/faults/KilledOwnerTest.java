@@ -33,6 +33,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -167,11 +168,20 @@ class KilledOwnerTest {
                 for (long byteAt = at; byteAt < at + SLOT; byteAt += Long.BYTES) {
                     source.segment().set(JAVA_LONG, byteAt, newest);
                 }
-                rma.write(source, at, SLOT, peer, region, at, 0);
-                if (newest % WRITES_PER_SAVE == 0) { rma.save(peer, region, Durability.PROCESS_SAFE, newest); }
+                poll(queue, () -> rma.tryWrite(source, at, SLOT, peer, region, at, 0));
+                if (newest % WRITES_PER_SAVE == 0) {
+                    poll(queue, () -> rma.trySave(peer, region, Durability.PROCESS_SAFE, newest));
+                }
                 while (newest - oldest > SLOTS / 2) { // a slot is free once its save has come back
                     queue.poll(this, 64);
                 }
+                queue.poll(this, 64);
+            }
+        }
+
+        /** Not in the waiting form: the queue may be full of completions that only a poll takes. */
+        private void poll(CompletionQueue queue, BooleanSupplier posted) {
+            while (!posted.getAsBoolean()) {
                 queue.poll(this, 64);
             }
         }
