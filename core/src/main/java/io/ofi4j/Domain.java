@@ -174,7 +174,7 @@ public final class Domain implements AutoCloseable {
         return adopt(Endpoints.openSharedTransmit(this));
     }
 
-    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections. */
+    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections and with automatic progress. */
     public synchronized ScalableEndpoint openScalableEndpoint() {
         requireOpen();
         return adopt(Endpoints.openScalable(this));

@@ -258,7 +258,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Messages messages() { return families.messages(); }
 
-    /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; fi_tagged(3). */
+    /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; refused over connections of tcp 2.x and net; fi_tagged(3). */
     public synchronized Tagged tagged() {
         return families.tagged();
     }

@@ -14,8 +14,8 @@ import java.util.Objects;
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
  * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled,
- * {@link UnsupportedOperationException} if the provider does not offer the option, and {@link FabricException} if libfabric
- * reports an error.
+ * {@link UnsupportedOperationException} if the provider does not offer the option or the endpoint is a transmit context, and
+ * {@link FabricException} if libfabric reports an error.
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;
