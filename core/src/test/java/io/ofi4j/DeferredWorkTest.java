@@ -16,6 +16,7 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -484,7 +485,7 @@ class DeferredWorkTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void othersRefuseByName(String provider) {
         if (provider.equals(PROVIDER)) { return; }

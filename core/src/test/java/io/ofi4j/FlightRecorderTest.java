@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
@@ -19,7 +20,6 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What happens beside the data path can be seen in a recording. */
@@ -95,7 +95,7 @@ class FlightRecorderTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void registrationsAndEndpointsAppear(String provider) {
         Duration[] took = new Duration[2];
@@ -127,7 +127,7 @@ class FlightRecorderTest {
         assertThat(seen.of("ConnectionEnded")).hasSize(provider.startsWith("MSG") ? 2 : 0);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void connectionsThatDoNotComeAboutAppear(String provider) {
         Seen seen = Seen.during(() -> {
@@ -196,7 +196,7 @@ class FlightRecorderTest {
         });
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void operationsThatNeedNotWaitGiveNoEvent(String provider) {
         int operations = 100;

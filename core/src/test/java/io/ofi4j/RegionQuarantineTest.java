@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What stays of closed regions, beside endpoints that are open, is bounded. In a JVM of its own, whose memory is counted. */
@@ -21,7 +21,7 @@ class RegionQuarantineTest {
     /** For the rest of the process. */
     private static final long MARGIN = 128 * MEGABYTE;
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void closedRegionsTakeABoundedAddressSpaceAndNoMemory(String provider) {
         Memory more = more(provider, provider.equals("shm") ? 20_000 : 3_000, (int) MEGABYTE);

@@ -12,6 +12,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -52,7 +53,7 @@ class SaveTest {
     void delete() throws IOException { Files.delete(file); }
 
     /** Writes of every form and length, and the token of one save. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void allThatWasWrittenBeforeIsThere(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -78,7 +79,7 @@ class SaveTest {
     }
 
     /** It comes back with the level, as any other does: there is nothing that it would have to wait for. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSaveByAnEndpointThatNeverWroteComesBack(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -105,7 +106,7 @@ class SaveTest {
         pair.completed.clear();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void savesOfAStreamComeBackOnceEach(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -194,7 +195,7 @@ class SaveTest {
     }
 
     /** The owner's program is busy; and who waits in await is not left alone with a descriptor that stays quiet. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProgressThreadServesWritersThatAwait(String provider) throws IOException {
         try (Pair owner = new Pair(hints(provider));
@@ -262,7 +263,7 @@ class SaveTest {
     }
 
     /** Whatever comes to the service, be it nearly right: those who know the secret are served after it. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void strangeMessagesLeaveTheServiceAlone(String provider) throws IOException {
         Random random = TestSeed.random(provider);
@@ -324,7 +325,7 @@ class SaveTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointThatClosesCancelsItsSaves(String provider) {
         List<CompletionError> errors = new ArrayList<>();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
@@ -21,7 +22,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -160,7 +160,7 @@ class SharedNumbersTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#atomics")
     void ofEightThreads(String provider) {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider));
@@ -173,7 +173,7 @@ class SharedNumbersTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("unconnected")
     void ofEightThreadsInEachOfTwoProcesses(String provider) {
         int threads = THREADS * PROCESSES;

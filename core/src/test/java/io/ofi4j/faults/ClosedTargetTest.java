@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -21,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * copy afterwards. In a JVM of its own.
  */
 class ClosedTargetTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aRegionMayBeClosedUnderPeersTransfers(String provider) {
         Forked.Result result = Forked.run(ClosesTargets.class, provider);

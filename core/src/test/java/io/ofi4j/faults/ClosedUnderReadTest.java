@@ -11,12 +11,12 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * over tcp of libfabric 1.x would end.
  */
 class ClosedUnderReadTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReads(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider);
@@ -32,7 +32,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReadsThoughNobodyTakesWhatItsQueueKeeps(String provider) {
         assumeFalse(provider.equals("MSG verbs"),
@@ -42,7 +42,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeerMayBeRemovedWhileItIsReadFrom(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider, ClosesWhileItReads.REMOVE);
@@ -50,7 +50,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointMayBeClosedWhileItReadsFromOneThatHasStopped(String provider) {
         Forked.Result result = Forked.run(ClosesWhileTheAnswerStops.class, provider);

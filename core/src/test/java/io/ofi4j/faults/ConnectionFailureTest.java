@@ -9,6 +9,7 @@ import io.ofi4j.Connection;
 import io.ofi4j.ConnectionException;
 import io.ofi4j.Endpoint;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
@@ -52,7 +53,7 @@ class ConnectionFailureTest {
         return failure;
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aConnectionThatThePeerBreaksOffIsReset(String provider) throws IOException {
         try (Listener listener = new Listener(provider);
@@ -83,7 +84,7 @@ class ConnectionFailureTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whereThereIsNoWayToThePeerIsUnreachable(String provider) throws IOException {
         assumeTrue(isNowhere(), "this kernel connects to the loopback's broadcast address");

@@ -2,6 +2,7 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Receives from one peer, in JVMs of their own: what is not refused may end one. */
 @Timeout(120)
 class DirectedReceiveTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void receivesFromOnePeerAndFromAnyAreMatchedInOrderAndComeBackOrAreRefused(String provider) {
         Forked.Result result = Forked.run(DirectedReceives.class, provider);

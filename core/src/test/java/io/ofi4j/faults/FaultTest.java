@@ -7,13 +7,13 @@ import io.ofi4j.Fabric;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -37,15 +37,15 @@ class FaultTest {
         return TestProviders.transfers().filter(provider -> !provider.equals("shm"));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("transfersButShm")
     void aPeerThatIsKilledAtARandomMoment(String provider) { survives(Kills.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPeerThatIsStoppedAndContinued(String provider) { survives(Stops.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPeerThatIsKilledWhileConnectionsAreMade(String provider) { survives(KillsWhileConnecting.class, provider); }
 

@@ -8,6 +8,7 @@ import io.ofi4j.Fabric;
 import io.ofi4j.FabricException;
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -28,7 +28,7 @@ class NetworkFaultTest {
 
     static Stream<String> networked() { return TestProviders.transfers().filter(provider -> !provider.equals("shm")); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("networked")
     void aNetworkThatFails(String provider) {
         assumeTrue(Boolean.getBoolean("ofi4j.test.network"),

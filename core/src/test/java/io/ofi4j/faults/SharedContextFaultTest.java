@@ -23,6 +23,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -32,7 +33,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -182,7 +182,7 @@ class SharedContextFaultTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void whoLivesGoesOnAndEveryReceiveComesBackOnce(String provider) {
         Tokens received;

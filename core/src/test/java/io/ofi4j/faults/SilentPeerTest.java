@@ -2,11 +2,11 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A peer whose machine does not answer when it is connected to. */
@@ -16,7 +16,7 @@ class SilentPeerTest {
         return TestProviders.rma().filter(name -> !name.equals("shm") && !name.contains("ofi_rxd"));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("connecting")
     void aPostToItDoesNotStopTheJvm(String provider) {
         Forked.Result result = Forked.run(SilentPeer.class, provider);

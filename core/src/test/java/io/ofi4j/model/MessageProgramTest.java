@@ -2,11 +2,11 @@ package io.ofi4j.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -30,7 +30,7 @@ class MessageProgramTest {
         return shapes.map(shape -> "shape " + shape).toList();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void everyMessageArrivesOnceAndEveryTokenComesBackOnce(String provider) {
         Forked.Result result = Forked

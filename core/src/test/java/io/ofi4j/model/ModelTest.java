@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
@@ -14,7 +15,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -45,7 +45,7 @@ class ModelTest {
 
     private static final List<String> TABLE = new ArrayList<>(List.of(ModelReport.HEADER));
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void randomProgramsBreakNoRule(String provider) {
         List<String> settings = settings();

@@ -12,6 +12,7 @@ import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -96,7 +97,7 @@ class QuirksTest {
                 .allMatch(quirk -> quirk.isOn() == isTested);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void withoutQuirksTransfersWorkAsInAPlainProgram(String provider) {
         Forked.Result result = Forked.run(Transfers.class, "-D" + Quirks.PROPERTY + "=none", provider);
