@@ -8,11 +8,13 @@ import io.ofi4j.support.Pair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The garbage collector moves and frees nothing that native code was given. */
+@Tag("gate")
 @Timeout(120)
 class CollectorTest {
     private static final int ROUNDS = 200;

@@ -19,12 +19,14 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threading model COMPLETION, with which tcp of libfabric 2.x makes of each queue a domain of its own. */
+@Tag("gate")
 class CompletionThreadingTest {
     private static FabricHints hints(String provider) {
         return TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);

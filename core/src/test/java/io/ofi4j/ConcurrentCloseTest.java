@@ -17,12 +17,14 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Threads post, poll and wait while another closes everything under them, in any order: each ends with an
  * {@link IllegalStateException} once the closing has begun, and not before. In a JVM of its own.
  */
+@Tag("gate")
 class ConcurrentCloseTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")

@@ -20,11 +20,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints closed. */
+@Tag("gate")
 @Timeout(600)
 class FabricLockTest {
     @ForEachProvider

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What was never closed is reported with where it was opened, if somebody asks. */
+@Tag("gate")
 @Timeout(150)
 class LeakReportTest {
     private static final List<String> OPEN = List.of("Fabric ", "Domain ", "CompletionQueue of ", "AddressVector of ",

@@ -29,11 +29,13 @@ import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A save of messages comes back when those that receives have taken are in memory, and last. */
+@Tag("gate")
 @Timeout(120)
 class SaveMessagesTest {
     private static final int SLOT = 1 << 16;

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A counter, a spin lock and the tail of a queue without locks, in the memory of a peer, that threads and processes use at the same
  * time. {@code scripts/test --atomics} raises the counter a million times in total; an ordinary run, 1600 times.
  */
+@Tag("gate")
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class SharedNumbersTest {
     private static final int OPERATIONS = Integer.getInteger("ofi4j.test.atomics", 1600);

@@ -12,10 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytes arrive as they were, all of them, and nothing beside them changes. */
+@Tag("gate")
 @Timeout(200)
 class TransferTest {
     private static final int GUARD = 64;

@@ -16,11 +16,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What endpoints do to the wait objects of the queues and counters that they are bound to. */
+@Tag("gate")
 @Timeout(300)
 class WaitObjectTest {
     static Stream<Arguments> providersAndDirections() {

@@ -26,11 +26,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A peer is killed with atomic operations in flight. Kills of shm peers are left to the test of their remedy. */
+@Tag("gate")
 @Timeout(120)
 class AtomicFaultTest {
     private static final int OPERATIONS = 400;

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer begins, and
  * copy afterwards. In a JVM of its own.
  */
+@Tag("gate")
 class ClosedTargetTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")

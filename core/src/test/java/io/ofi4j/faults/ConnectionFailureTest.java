@@ -21,12 +21,14 @@ import java.net.Socket;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Why connections do not come about that something on the way breaks off, or that there is no way for. */
+@Tag("gate")
 @Timeout(120)
 class ConnectionFailureTest {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};

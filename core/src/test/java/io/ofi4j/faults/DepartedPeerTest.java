@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * a write arrives after its peer has left is a race between the provider and the kernel: the target survives in any case,
  * and many attempts show that the race was run.
  */
+@Tag("gate")
 class DepartedPeerTest {
     private static final int ATTEMPTS = 3;
     private static final int MANY_ATTEMPTS = 100;

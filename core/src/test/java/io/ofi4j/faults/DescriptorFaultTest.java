@@ -18,12 +18,14 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The process may open no more files, from the first step on or from any later one: whoever needs one is told so, and how to get
  * more, until there are enough. Each test has a JVM of its own.
  */
+@Tag("gate")
 class DescriptorFaultTest {
     @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")

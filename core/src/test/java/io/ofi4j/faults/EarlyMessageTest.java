@@ -6,11 +6,13 @@ import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A message that comes before its receive. */
+@Tag("gate")
 @Timeout(120)
 class EarlyMessageTest {
     static Stream<Arguments> families() {

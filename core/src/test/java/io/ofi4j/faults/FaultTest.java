@@ -14,12 +14,14 @@ import io.ofi4j.support.TestSeed;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The process at the other end is killed, stopped and started again while operations are under way. The process under test is a
  * JVM of its own, which must neither die nor hang. {@code -Dofi4j.test.faults=N} injects N times as many faults.
  */
+@Tag("long")
 class FaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 

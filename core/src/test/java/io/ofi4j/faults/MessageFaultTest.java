@@ -32,10 +32,12 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A peer is killed with receives posted at both ends, and with unexpected messages in its memory. */
+@Tag("gate")
 @Timeout(120)
 class MessageFaultTest {
     private static final int RECEIVES = 16;

@@ -17,12 +17,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The network between two processes is cut and comes back, loses packets, and is starved. Needs root, {@code ip},
  * {@code nft} and {@code tc}, and is asked for with {@code -Dofi4j.test.network=true}. {@code -Dofi4j.test.faults=N} injects N times as many faults.
  */
+@Tag("long")
 class NetworkFaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 

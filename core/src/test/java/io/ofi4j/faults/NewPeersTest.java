@@ -19,10 +19,12 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import java.util.HexFormat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Processes that nobody has met reach one endpoint while another thread opens and closes a second one with the same address vector. */
+@Tag("gate")
 @Timeout(180)
 class NewPeersTest {
     /** A vector of shm has places for 256. */

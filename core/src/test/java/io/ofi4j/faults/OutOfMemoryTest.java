@@ -17,9 +17,11 @@ import io.ofi4j.support.Pair;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The heap is full, or there is no native memory. Each test has a JVM of its own. */
+@Tag("gate")
 class OutOfMemoryTest {
     private static void survives(List<String> prefix, Class<?> main, String... arguments) {
         Forked.Result result = Forked.startBehind(prefix, main, arguments).await();

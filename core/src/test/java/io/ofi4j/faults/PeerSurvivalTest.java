@@ -22,10 +22,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Peers come and go, and may be addressed wrongly; no provider may end the JVM over it. Each test has a JVM of its own. */
+@Tag("gate")
 class PeerSurvivalTest {
     private static final int TIMES = 50;
 

@@ -22,9 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a peer can reach that forges a region: holds "Who may touch what" of core/README.md to it, for each provider. */
+@Tag("gate")
 class RemoteAccessTest {
     /** What a peer tries. */
     private enum Attempt {

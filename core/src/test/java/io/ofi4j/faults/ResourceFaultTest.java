@@ -28,11 +28,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The machine has too little of something, or the process forks. Each test has a JVM of its own. */
+@Tag("gate")
 class ResourceFaultTest {
     private static void survives(List<String> prefix, Class<?> main, String... arguments) {
         Forked.Result result = Forked.startBehind(prefix, main, arguments).await();

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A peer is killed while it sends to a shared receive context, where receives are posted for it and for others: those who live go on,
  * and every token comes back once.
  */
+@Tag("gate")
 @Timeout(120)
 class SharedContextFaultTest {
     private static final int RECEIVES = 64;

@@ -12,9 +12,7 @@ public final class Rounds {
     private Rounds() {}
 
     /** So many rounds of the gate. */
-    public static int of(int rounds) {
-        return Math.multiplyExact(rounds, FACTOR);
-    }
+    public static int of(int rounds) { return Math.multiplyExact(rounds, FACTOR); }
 
     /** The option that gives another JVM the same. */
     public static String option() {

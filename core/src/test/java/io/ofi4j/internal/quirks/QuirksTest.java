@@ -22,12 +22,14 @@ import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is known of which provider in which version, and how that is switched off. */
+@Tag("gate")
 class QuirksTest {
     private static Provider provider(String name, Version libfabric, EndpointType type) {
         return new Provider(name, libfabric, type, ThreadingModel.SAFE, ProgressModel.MANUAL, "device", "");

@@ -20,12 +20,14 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process that is killed while it posts may leave a place in its target's queue that it has claimed and not filled. What is posted
  * later stays behind that place, whoever posts it. Opening another endpoint is the remedy.
  */
+@Tag("gate")
 class KilledPeerTest {
     private static final Version LAYOUT = new Version(2, 1);
     /** Where the queue of that version counts the places that were claimed. */
