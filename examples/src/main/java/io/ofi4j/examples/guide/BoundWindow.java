@@ -25,11 +25,7 @@ public final class BoundWindow {
 
     private BoundWindow() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments the address of an RDMA device of this machine
-     */
+    /** Argument: the address of an RDMA device of this machine. */
     public static void main(String[] arguments) {
         Verbs verbs = Verbs.load(); // the exception says what to install
         try (ConnectionListener listener = verbs.listen(new InetSocketAddress(arguments[0], 0), 1)) {

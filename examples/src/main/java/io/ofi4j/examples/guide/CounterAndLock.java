@@ -27,11 +27,6 @@ public final class CounterAndLock {
 
     private CounterAndLock() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         try (Fabric fabric = libfabric.openFabric(libfabric.info(FabricHints.atomics().provider("shm")).getFirst());

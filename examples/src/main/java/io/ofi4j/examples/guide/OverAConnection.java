@@ -25,11 +25,6 @@ public final class OverAConnection {
 
     private OverAConnection() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.connected().provider("tcp").source("127.0.0.1", null);

@@ -26,11 +26,6 @@ public final class PipelinedReads {
 
     private PipelinedReads() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().provider("shm").threading(ThreadingModel.DOMAIN); // one thread: no locks

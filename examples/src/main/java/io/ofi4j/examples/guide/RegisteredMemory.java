@@ -27,11 +27,6 @@ public final class RegisteredMemory {
 
     private RegisteredMemory() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) throws IOException {
         Path file = Files.write(Files.createTempFile("ofi4j", ".data"), new byte[4096]);
         MemorySegment memory = Arena.ofAuto().allocate(64); // yours, off-heap; keep it until the region is closed

@@ -23,11 +23,6 @@ public final class RequestAndAnswer {
 
     private RequestAndAnswer() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.tagged().provider("tcp;ofi_rxm").source("127.0.0.1", null);

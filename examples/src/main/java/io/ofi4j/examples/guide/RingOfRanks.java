@@ -28,11 +28,6 @@ public final class RingOfRanks {
 
     private RingOfRanks() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.TAGGED).provider("shm");

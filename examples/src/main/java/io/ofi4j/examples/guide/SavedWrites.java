@@ -27,11 +27,6 @@ public final class SavedWrites {
 
     private SavedWrites() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) throws IOException {
         Path file = Files.write(Files.createTempFile("ofi4j", ".log"), new byte[4096]);
         Libfabric libfabric = Libfabric.load();

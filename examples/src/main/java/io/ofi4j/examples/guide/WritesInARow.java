@@ -19,11 +19,6 @@ import java.time.Duration;
 public final class WritesInARow {
     private WritesInARow() {}
 
-    /**
-     * Runs it.
-     *
-     * @param arguments none
-     */
     public static void main(String[] arguments) {
         Libfabric libfabric = Libfabric.load();
         FabricHints hints = FabricHints.rma().capabilities(Capability.RMA, Capability.TRIGGER).provider("sockets")
