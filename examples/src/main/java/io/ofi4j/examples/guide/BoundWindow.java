@@ -25,12 +25,13 @@ public final class BoundWindow {
 
     private BoundWindow() {}
 
-    /** Argument: the address of an RDMA device of this machine. */
+    /** Arguments: the owner's address of an RDMA device, and the peer's, which may be the same. */
     public static void main(String[] arguments) {
         Verbs verbs = Verbs.load(); // the exception says what to install
         try (ConnectionListener listener = verbs.listen(new InetSocketAddress(arguments[0], 0), 1)) {
-            InetSocketAddress address = listener.address();
-            CompletableFuture<Void> peer = CompletableFuture.runAsync(() -> write(verbs, address));
+            InetSocketAddress owner = listener.address();
+            InetSocketAddress from = new InetSocketAddress(arguments[1], 0);
+            CompletableFuture<Void> peer = CompletableFuture.runAsync(() -> write(verbs, from, owner));
             lend(listener);
             peer.join();
         }
@@ -40,7 +41,7 @@ public final class BoundWindow {
         try (VerbsConnection connection = listener.next(SOON);
                 ProtectionDomain domain = connection.context().openProtectionDomain();
                 VerbsMemoryRegion region = domain.allocate(8192, VerbsAccess.LOCAL_WRITE, VerbsAccess.WINDOW_BIND);
-                VerbsCompletionQueue queue = connection.context().openCompletionQueue(64);
+                VerbsCompletionQueue queue = connection.context().openCompletionQueue(256);
                 QueuePair pair = connection.openQueuePair(domain, QueuePairAttributes.of(queue));
                 MemoryWindow window = domain.openWindow(MemoryWindow.Type.TWO)) {
             pair.tryReceive(region, 0, 0, 1);
@@ -57,11 +58,11 @@ public final class BoundWindow {
         }
     }
 
-    private static void write(Verbs verbs, InetSocketAddress owner) {
-        try (VerbsConnection connection = verbs.resolve(null, owner, SOON);
+    private static void write(Verbs verbs, InetSocketAddress from, InetSocketAddress owner) {
+        try (VerbsConnection connection = verbs.resolve(from, owner, SOON);
                 ProtectionDomain domain = connection.context().openProtectionDomain();
                 VerbsMemoryRegion region = domain.allocate(4096, VerbsAccess.LOCAL_WRITE);
-                VerbsCompletionQueue queue = connection.context().openCompletionQueue(64);
+                VerbsCompletionQueue queue = connection.context().openCompletionQueue(256);
                 QueuePair pair = connection.openQueuePair(domain, QueuePairAttributes.of(queue))) {
             pair.tryReceive(region, 0, RemoteMemory.ENCODED_LENGTH, 1);
             connection.connect(new byte[0], SOON);
