@@ -84,6 +84,14 @@ class DocumentationTest {
         }
     }
 
+    /** Rows of tables excepted, which cannot be broken. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("documents")
+    void noLineIsLongerThan120Columns(Path document) throws IOException {
+        assertThat(Files.readAllLines(document)).filteredOn(line -> !line.strip().startsWith("|"))
+                .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(120));
+    }
+
     /** The anchors of a document's headings. */
     private static List<String> headings(Path document) throws IOException {
         return Files.readAllLines(document).stream().filter(line -> line.startsWith("#")).map(line -> line

@@ -98,7 +98,8 @@ class GuideTest {
     void a_peer_writes_through_a_window_and_gives_it_back() {
         List<String> addresses = List.of(System.getenv().getOrDefault("OFI4J_VERBS_ADDRESSES", "").strip().split(" "));
         assumeFalse(addresses.getFirst().isEmpty(), "no RDMA device was named with OFI4J_VERBS_ADDRESSES");
-        assertThat(run(BoundWindow.class, addresses.getFirst(), addresses.getLast())).isEqualTo("the peer wrote: Hello, window; the window is FREE\n");
+        assertThat(run(BoundWindow.class, addresses.getFirst(), addresses.getLast()))
+                .isEqualTo("the peer wrote: Hello, window; the window is FREE\n");
     }
 
     private static String run(Class<?> program, String... arguments) {
