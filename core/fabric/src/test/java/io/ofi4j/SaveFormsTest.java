@@ -14,6 +14,7 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Saves of atomic operations, and prepared ones, which tell the owner. */
@@ -51,7 +51,7 @@ class SaveFormsTest {
     }
 
     /** One sum is fetched, and its completion says that the target is changed; the others may be on their way. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("unconnectedAtomics")
     void atomicOperationsAreSavedToo(String provider) throws IOException {
         FabricHints hints = TestProviders.atomicHints(provider).capabilities(Capability.ATOMIC, Capability.RMA,
@@ -90,7 +90,7 @@ class SaveFormsTest {
     }
 
     /** The owner learns from its queue that bytes last, once for each save that asks for it. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPreparedSaveTellsTheOwner(String provider) throws IOException {
         List<Long> told = new ArrayList<>();

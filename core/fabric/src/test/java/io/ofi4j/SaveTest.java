@@ -12,6 +12,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A save comes back when what was written before it is in the owner's memory, and lasts as long as was asked for. */
+@Tag("gate")
 @Timeout(120)
 class SaveTest {
     private static final int LENGTH = 1 << 20;
@@ -52,7 +55,7 @@ class SaveTest {
     void delete() throws IOException { Files.delete(file); }
 
     /** Writes of every form and length, and the token of one save. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void allThatWasWrittenBeforeIsThere(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -78,7 +81,7 @@ class SaveTest {
     }
 
     /** It comes back with the level, as any other does: there is nothing that it would have to wait for. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSaveByAnEndpointThatNeverWroteComesBack(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -105,7 +108,7 @@ class SaveTest {
         pair.completed.clear();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void savesOfAStreamComeBackOnceEach(String provider) throws IOException {
         try (Pair pair = new Pair(hints(provider));
@@ -194,7 +197,7 @@ class SaveTest {
     }
 
     /** The owner's program is busy; and who waits in await is not left alone with a descriptor that stays quiet. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProgressThreadServesWritersThatAwait(String provider) throws IOException {
         try (Pair owner = new Pair(hints(provider));
@@ -262,7 +265,7 @@ class SaveTest {
     }
 
     /** Whatever comes to the service, be it nearly right: those who know the secret are served after it. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void strangeMessagesLeaveTheServiceAlone(String provider) throws IOException {
         Random random = TestSeed.random(provider);
@@ -324,7 +327,7 @@ class SaveTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointThatClosesCancelsItsSaves(String provider) {
         List<CompletionError> errors = new ArrayList<>();

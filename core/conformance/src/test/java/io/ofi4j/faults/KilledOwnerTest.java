@@ -19,6 +19,7 @@ import io.ofi4j.SaveService;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Durability;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -36,11 +37,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The owner of a region is killed while a peer writes and saves: every byte whose save came back is in the file. */
+@Tag("gate")
 @Timeout(180)
 class KilledOwnerTest {
     /** Each has the number of the last write to it in all of its bytes. */
@@ -64,7 +66,7 @@ class KilledOwnerTest {
         Files.delete(acknowledged);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatWasAcknowledgedIsInTheFile(String provider) throws Exception {
         Random random = TestSeed.random(provider);
