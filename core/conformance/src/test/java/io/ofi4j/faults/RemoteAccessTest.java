@@ -27,7 +27,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a peer can reach that forges a region: holds "Who may touch what" of core/README.md to it, for each provider. */
+/**
+ * What a peer can reach that forges a region: holds "What a peer can reach" of core/guide/SECURITY-MODEL.md to it, for
+ * each provider.
+ */
 @Tag("gate")
 class RemoteAccessTest {
     /** What a peer tries. */
