@@ -9,9 +9,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
@@ -19,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rooms of core: which package may use which, how large one may be, and who knows providers by name. */
+/** The rooms of core: which package may use which, and who knows providers by name. */
 @Tag("once")
 class RoomsTest {
     private static final Path SOURCES = Path.of("src/main/java");
@@ -27,8 +25,6 @@ class RoomsTest {
     private static final String API = "io.ofi4j";
     private static final String INTERNAL = API + ".internal.";
     private static final String BINDINGS = API + ".bindings";
-    private static final int MOST_FILES = 64;
-    private static final int MOST_LINES = 400;
     /** From the bottom to the top: a room uses those before it. */
     private static final List<String> ROOMS = List.of(API + ".info", INTERNAL + "os", INTERNAL + "ffi",
             INTERNAL + "verbs", INTERNAL + "observe", INTERNAL + "quirks", INTERNAL + "engine", INTERNAL + "job", API,
@@ -72,16 +68,6 @@ class RoomsTest {
     void everyClassIsInARoom() {
         assertThat(dependencies().stream().map(one -> room(one[0])).distinct()).isSubsetOf(ROOMS);
         assertThat(dependencies()).hasSizeGreaterThan(500);
-    }
-
-    @Test
-    void noRoomAndNoClassIsTooLarge() {
-        Map<Path, Integer> files = new TreeMap<>();
-        for (Path source : sources()) {
-            files.merge(source.getParent(), 1, Integer::sum);
-            assertThat(read(source).lines().count()).as(source.toString()).isLessThanOrEqualTo(MOST_LINES);
-        }
-        assertThat(files.values()).allSatisfy(count -> assertThat(count).isLessThanOrEqualTo(MOST_FILES));
     }
 
     @Test

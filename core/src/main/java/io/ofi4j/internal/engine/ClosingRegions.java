@@ -1,5 +1,6 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.internal.observe.LockOrder;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -22,6 +23,7 @@ public final class ClosingRegions {
 
     /** Whether regions wait for their last operation. */
     public synchronized void regions(boolean any) {
+        assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         areRegions = any;
         isAny = any || hasChores();
     }
