@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
@@ -101,18 +100,6 @@ final class TransferChecks {
         if (peer.realm != endpoint.bindings.vector() || endpoint.closed) {
             requireVector(peer);
             throw unreachable(peer);
-        }
-    }
-
-    void requireSavable(RemoteRegion region, Durability level) {
-        if ((region.accessBits() & Access.REMOTE_WRITE.bit()) == 0) {
-            throw new IllegalArgumentException("the remote region is registered for " + region.access()
-                    + ", which lacks REMOTE_WRITE: there is nothing to save");
-        }
-        Durability most = Durability.of(region.kind());
-        if (!most.meets(level)) {
-            throw new UnsupportedOperationException("bytes in memory of kind " + region.kind() + " are " + most
-                    + " at most, not " + level + ": let the owner map a file on a disk with Domain.map");
         }
     }
 
