@@ -1,0 +1,369 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.AtomicLimits;
+import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.AtomicOps;
+import io.ofi4j.internal.quirks.Fact;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Operations that read and change a peer's memory in one step; fi_atomic(3). Returned by {@link Endpoint#atomics}; ask for them with
+ * {@link FabricHints#atomics}. Offsets are in bytes, counts in elements of the {@link Datatype}. Each element is changed in one
+ * step, several elements are not. Posting allocates nothing.
+ *
+ * <p><b>Forms.</b> {@code execute} changes the target. {@code fetch} also brings its previous value. {@code compare} also takes a
+ * comparand. {@code inject} is {@code execute} without a completion, for up to {@link #injectSize} bytes, which may be changed at
+ * once. The forms with a number work on one element and have a <i>cell</i>: values of the datatype, one behind the other, at the
+ * offset of a region with {@link Access#READ} and {@link Access#WRITE}. The first one becomes the result. The operand is put into the
+ * second one, the comparand into the third, before anything else is checked. A cell is in use until its operation has completed.
+ *
+ * <p><b>Targets.</b> The remote base and offset together must be a multiple of {@link Datatype#size}. A target needs
+ * {@link Access#REMOTE_WRITE} for {@code execute}, {@link Access#REMOTE_READ} for a fetch with {@link AtomicOperation#ATOMIC_READ},
+ * and both for everything else. Atomic operations are atomic among themselves. What the target's own threads do to the same bytes
+ * meanwhile, or a peer's write, is not, unless the provider says so: change shared numbers with atomic operations only.
+ *
+ * <p>Completions and full queues are as in {@link Rma}; a fetch has completed when its result is there.
+ *
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws UnsupportedOperationException if the
+ * provider does not have it, see {@link #valid}; IndexOutOfBoundsException if the bytes are not all inside the regions;
+ * IllegalArgumentException if there is no element or too many, the target is not aligned, a region lacks the right or belongs to
+ * another domain, or the peer belongs to another vector; IllegalStateException if the endpoint or a local region is closed, or the
+ * peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
+ * FabricException if the provider reports an error.
+ */
+public final class Atomics {
+    private static final long READ = Access.READ.bit();
+    private static final long WRITE = Access.WRITE.bit();
+    private static final long REMOTE_READ = Access.REMOTE_READ.bit();
+    private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+    private static final String INJECT = "fi_inject_atomic";
+
+    final Endpoint endpoint;
+    final AtomicOps ops;
+    final AtomicLimits limits;
+    final TransferChecks checks;
+    final PostOutcome slots;
+    final ContextSlab contexts;
+    final ThreadGuard guard;
+    final Thread unlocked;
+    /** For operations without flags of their own. */
+    final long number;
+    /** The regions of an operation after the first; used inside the guard. */
+    final int[] further = new int[ContextSlab.FURTHER];
+
+    Atomics(Endpoint endpoint) {
+        this.endpoint = endpoint;
+        requireOffered(endpoint);
+        this.ops = new AtomicOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
+        this.checks = new TransferChecks(endpoint);
+        this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_ONLY_COPY), checks.provider);
+        if (limits.isEmpty()) {
+            throw new UnsupportedOperationException(
+                    "the provider " + checks.provider + " claims atomic operations and has none: use another provider");
+        }
+        this.slots = new PostOutcome(endpoint);
+        this.contexts = endpoint.bindings.transmitQueue().contexts;
+        this.guard = endpoint.bindings.transmitQueue().guard;
+        this.unlocked = guard.unlocked();
+        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
+    }
+
+    private static void requireOffered(Endpoint endpoint) {
+        if (endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
+            throw new UnsupportedOperationException("atomic operations of the provider " + endpoint.info().provider()
+                    + " fail, are wrong, or end the process: use another provider");
+        }
+    }
+
+    /** {@return the largest number of bytes of an inject} */
+    public long injectSize() { return checks.injectSize; }
+
+    /** {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it; fi_atomicvalid} */
+    public long valid(AtomicOperation operation, Datatype datatype) {
+        return limits.of(Form.BASE, operation, datatype);
+    }
+
+    /** {@return the largest number of elements of a {@code fetch}, or 0; fi_fetch_atomicvalid} */
+    public long fetchValid(AtomicOperation operation, Datatype datatype) {
+        return limits.of(Form.FETCH, operation, datatype);
+    }
+
+    /** {@return the largest number of elements of a {@code compare}, or 0; fi_compare_atomicvalid} */
+    public long compareValid(AtomicOperation operation, Datatype datatype) {
+        return limits.of(Form.COMPARE, operation, datatype);
+    }
+
+    /**
+     * Starts changing a peer's memory if there is room; fi_atomic.
+     *
+     * @param operation what happens to each element
+     * @param datatype the type of the elements
+     * @param local the operands; needs {@link Access#WRITE}
+     * @param offset the start of the operands in the local region
+     * @param count the number of elements, 1 to {@link #valid}
+     * @param peer the owner of the target
+     * @param remote the target
+     * @param remoteOffset the start of the target in the remote region
+     * @param token comes back with the completion
+     * @return whether it was accepted
+     */
+    public boolean tryExecute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            long length = limits.bytes(Form.BASE, operation, datatype, count);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            requireAligned(remote, remoteOffset, datatype);
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE && end(Form.BASE, peer, context,
+                    ops.fi_atomic(local.address + offset, count, local.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** As {@link #tryExecute}, but waits for room. */
+    public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        if (!tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token)) {
+            PostRetry.until(endpoint, Form.BASE.call(), peer,
+                    () -> tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token));
+        }
+    }
+
+    /** As {@link #tryExecute}, but without a completion, for up to {@link #injectSize} bytes; fi_inject_atomic. */
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            Peer peer, RemoteRegion remote, long remoteOffset) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            long length = limits.bytes(Form.BASE, operation, datatype, count);
+            checks.requireInjectable(length);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            requireAligned(remote, remoteOffset, datatype);
+            long status = ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value());
+            return status == 0 || slots.isRefused(status, INJECT, peer);
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** As {@link #tryInject}, but waits for room. */
+    public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            Peer peer, RemoteRegion remote, long remoteOffset) {
+        if (!tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset)) {
+            PostRetry.until(endpoint, INJECT, peer,
+                    () -> tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset));
+        }
+    }
+
+    /**
+     * As the other {@code tryInject}, of one element: a number, as {@link Datatype#put(MemorySegment, long, long)} takes it, which is
+     * put to the offset first.
+     */
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion local,
+            long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
+        datatype.put(local.segment(), offset, operand);
+        return tryInject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    }
+
+    /** As the other {@code tryInject} with a number. */
+    public boolean tryInject(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion local,
+            long offset, Peer peer, RemoteRegion remote, long remoteOffset) {
+        datatype.put(local.segment(), offset, operand);
+        return tryInject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    }
+
+    /** As {@code tryInject} with a number, but waits for room. */
+    public void inject(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion local, long offset,
+            Peer peer, RemoteRegion remote, long remoteOffset) {
+        datatype.put(local.segment(), offset, operand);
+        inject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    }
+
+    /** As {@code tryInject} with a number, but waits for room. */
+    public void inject(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion local, long offset,
+            Peer peer, RemoteRegion remote, long remoteOffset) {
+        datatype.put(local.segment(), offset, operand);
+        inject(operation, datatype, local, offset, 1, peer, remote, remoteOffset);
+    }
+
+    /**
+     * As {@link #tryExecute}, and also brings the previous value; fi_fetch_atomic.
+     *
+     * @param local the operands; not looked at, and may be null, for {@link AtomicOperation#ATOMIC_READ}
+     * @param count the number of elements, 1 to {@link #fetchValid}
+     * @param result where the previous value goes; needs {@link Access#READ}
+     * @param resultOffset the start of the result in its region
+     */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            boolean reads = operation == AtomicOperation.ATOMIC_READ;
+            MemoryRegion operand = reads ? result : local; // some providers need an operand even then
+            long operandOffset = reads ? resultOffset : offset;
+            long length = limits.bytes(Form.FETCH, operation, datatype, count);
+            checks.require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
+            if (!reads) { checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset); }
+            requireAligned(remote, remoteOffset, datatype);
+            long context = contexts.acquire(token, number, operand.number);
+            if (context == ContextSlab.NONE) { return false; }
+            if (operand != result) {
+                further[0] = result.number;
+                contexts.alsoConcerns(context, further, 1);
+            }
+            return end(Form.FETCH, peer, context,
+                    ops.fi_fetch_atomic(operand.address + operandOffset, count, operand.descriptor,
+                            result.address + resultOffset, result.descriptor, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** As {@link #tryFetch}, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        if (!tryFetch(operation, datatype, local, offset, count, result, resultOffset, peer, remote, remoteOffset,
+                token)) {
+            PostRetry.until(endpoint, Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, local, offset, count,
+                    result, resultOffset, peer, remote, remoteOffset, token));
+        }
+    }
+
+    /**
+     * As the other {@code tryFetch}, of one element, with a number and a cell.
+     *
+     * @param operand as {@link Datatype#put(MemorySegment, long, long)} takes it; it is put into the cell first
+     * @param cell the region of the cell, which needs both local rights
+     * @param offset the start of the cell in its region
+     */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
+            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        return tryFetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+    }
+
+    /** As the other {@code tryFetch} with a number. */
+    public boolean tryFetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell,
+            long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        return tryFetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+    }
+
+    /** As {@code tryFetch} with a number, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, long operand, MemoryRegion cell, long offset,
+            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        fetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+    }
+
+    /** As {@code tryFetch} with a number, but waits for room. */
+    public void fetch(AtomicOperation operation, Datatype datatype, double operand, MemoryRegion cell, long offset,
+            Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        fetch(operation, datatype, cell, at, 1, cell, offset, peer, remote, remoteOffset, token);
+    }
+
+    /**
+     * As {@link #tryFetch}, and also takes comparands; fi_compare_atomic.
+     *
+     * @param compare the comparands; needs {@link Access#WRITE}
+     * @param compareOffset the start of the comparands in their region
+     * @param count the number of elements, 1 to {@link #compareValid}
+     */
+    public boolean tryCompare(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            MemoryRegion compare, long compareOffset, MemoryRegion result, long resultOffset, Peer peer,
+            RemoteRegion remote, long remoteOffset, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            long length = limits.bytes(Form.COMPARE, operation, datatype, count);
+            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            checks.require(compare, WRITE, compareOffset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            checks.require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
+            requireAligned(remote, remoteOffset, datatype);
+            long context = contexts.acquire(token, number, local.number);
+            if (context == ContextSlab.NONE) { return false; }
+            if (local != result || local != compare) {
+                further[0] = compare.number;
+                further[1] = result.number;
+                contexts.alsoConcerns(context, further, 2);
+            }
+            return end(Form.COMPARE, peer, context,
+                    ops.fi_compare_atomic(local.address + offset, count, local.descriptor,
+                            compare.address + compareOffset, compare.descriptor, result.address + resultOffset,
+                            result.descriptor, peer.fabricAddress, remote.base() + remoteOffset, remote.key(),
+                            datatype.value(), operation.value(), context));
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    /** As {@link #tryCompare}, but waits for room. */
+    public void compare(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
+            MemoryRegion compare, long compareOffset, MemoryRegion result, long resultOffset, Peer peer,
+            RemoteRegion remote, long remoteOffset, long token) {
+        if (!tryCompare(operation, datatype, local, offset, count, compare, compareOffset, result, resultOffset, peer,
+                remote, remoteOffset, token)) {
+            PostRetry.until(endpoint, Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, local, offset,
+                    count, compare, compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
+        }
+    }
+
+    /** As the other {@code tryCompare}, of one element, with numbers and a cell as in {@code tryFetch}. */
+    public boolean tryCompare(AtomicOperation operation, Datatype datatype, long operand, long comparand,
+            MemoryRegion cell, long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        long behind = datatype.put(cell.segment(), at + datatype.size(), comparand);
+        return tryCompare(operation, datatype, cell, at, 1, cell, behind, cell, offset, peer, remote, remoteOffset,
+                token);
+    }
+
+    /** As {@code tryCompare} with numbers, but waits for room. */
+    public void compare(AtomicOperation operation, Datatype datatype, long operand, long comparand, MemoryRegion cell,
+            long offset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
+        long at = datatype.put(cell.segment(), offset + datatype.size(), operand);
+        long behind = datatype.put(cell.segment(), at + datatype.size(), comparand);
+        compare(operation, datatype, cell, at, 1, cell, behind, cell, offset, peer, remote, remoteOffset, token);
+    }
+
+    /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts; fi_atomicmsg} */
+    public AtomicMessage message(Datatype datatype) {
+        return new AtomicMessage(this, endpoint.info().transmit(), datatype);
+    }
+
+    /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
+    boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            checks.require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
+            requireAligned(remote, 0, Datatype.INT64);
+            long context = contexts.acquire(token, ContextSlab.endpoint(endpoint.number), scratch.number);
+            return context != ContextSlab.NONE && end(Form.FETCH, peer, context,
+                    ops.fi_fetch_atomic(scratch.address, 1, scratch.descriptor, scratch.address, scratch.descriptor,
+                            peer.fabricAddress, remote.base(), remote.key(), Datatype.INT64.value(),
+                            AtomicOperation.ATOMIC_READ.value(), context));
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+    }
+
+    static void requireAligned(RemoteRegion remote, long offset, Datatype datatype) {
+        if ((remote.base() + offset & datatype.size() - 1) != 0) {
+            throw new IllegalArgumentException("the target, at remote offset " + offset + ", is not aligned: "
+                    + datatype + " must be at a multiple of " + datatype.size() + " bytes");
+        }
+    }
+
+    private boolean end(Form form, Peer peer, long context, long status) {
+        return status == 0 || slots.refused(context, status, form.call(), peer);
+    }
+}

@@ -1,0 +1,385 @@
+package io.ofi4j;
+
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CompletionQueueStatistics;
+import io.ofi4j.info.EndpointStatistics;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.BoundEndpoints;
+import io.ofi4j.internal.engine.CompletionPoller;
+import io.ofi4j.internal.engine.CompletionReader;
+import io.ofi4j.internal.engine.CompletionWait;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.QueueReceives;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.engine.WaitDescriptor;
+import io.ofi4j.internal.ffi.CqFormat;
+import io.ofi4j.internal.ffi.EndpointOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Status;
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+/**
+ * Reports which operations have completed; fi_cq(3). Opened by {@link Domain#openCompletionQueue()}, bound to endpoints before
+ * they are enabled. With manual progress, polling also makes progress for them.
+ *
+ * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. If
+ * threads share a queue, each completion goes to one of them. Except for accessors, every method throws
+ * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
+ */
+public final class CompletionQueue implements AutoCloseable, Waitable {
+    /** Operations in flight on this queue; used inside the guard only, like all fields below. */
+    final ContextSlab contexts;
+    final ThreadGuard guard;
+    /** Whether completions have the addresses of messages. */
+    final boolean saysWhere;
+
+    private final Domain domain;
+    private final Handle handle;
+    private final WaitObject waitObject;
+    private final Arena arena;
+    private final BoundEndpoints endpoints = new BoundEndpoints();
+    private final QueueReceives dataReceives = new QueueReceives();
+    private final QueueView view = new View();
+    private final LifeCycle lifeCycle = new LifeCycle();
+    private final CompletionPoller completions;
+    private final BlockingWait blocking;
+    private final CompletionWait waiting;
+
+    private CompletionQueue(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
+            ThreadGuard guard, Arena arena, WaitDescriptor descriptor) {
+        CqFormat format = CqFormat.of(attributes.format().value(),
+                domain.info().capabilities().contains(Capability.SOURCE),
+                domain.quirks.has(Fact.SOURCES_OF_MESSAGES_ONLY));
+        this.domain = domain;
+        this.handle = handle;
+        this.waitObject = attributes.waitObject();
+        this.saysWhere = attributes.format().compareTo(CompletionFormat.DATA) >= 0;
+        this.guard = guard;
+        this.arena = arena;
+        this.contexts = new ContextSlab(arena, size);
+        this.blocking = new BlockingWait(descriptor, "await on " + this);
+        CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
+                domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
+        this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
+        this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
+                attributes.waitThreshold());
+    }
+
+    /** Wraps a native queue; closes it if that fails. */
+    static CompletionQueue adopt(Domain domain, Handle handle, int size, CompletionQueueAttributes attributes,
+            ThreadGuard guard) {
+        Arena arena = Arena.ofShared();
+        WaitDescriptor descriptor = null;
+        try {
+            descriptor = WaitDescriptor.open(handle, attributes.waitObject());
+            return new CompletionQueue(domain, handle, size, attributes, guard, arena, descriptor);
+        } catch (Throwable t) {
+            FidOps.fi_close(handle);
+            arena.close();
+            if (descriptor != null) { descriptor.close(); }
+            throw t;
+        }
+    }
+
+    /** What the provider's quirks see of this queue. */
+    private final class View implements QueueView {
+        @Override
+        public boolean admitsCaller() { return guard.admitsAnyone(Thread.currentThread()); }
+
+        @Override
+        public void drain() { CompletionQueue.this.drain(); }
+
+        @Override
+        public int inFlight() { return CompletionQueue.this.inFlight(); }
+    }
+
+    QueueView view() { return view; }
+
+    Handle handle() { return handle; }
+
+    Domain domain() { return domain; }
+
+    QueueReceives dataReceives() { return dataReceives; }
+
+    BoundEndpoints endpoints() { return endpoints; }
+
+    boolean hasWaitObject() { return waitObject != WaitObject.NONE; }
+
+    /** Notes that an enabled endpoint is about to close; inside the guard. */
+    void closing() { waiting.closing(); }
+
+    /** Notes that an endpoint was enabled; inside the guard. */
+    void enabled(Endpoint endpoint) {
+        endpoints.enabled(endpoint);
+        completions.readable();
+    }
+
+    void bind(Endpoint endpoint) {
+        try (var _ = guard.enterAsAnyone()) {
+            completions.requireOpen();
+            endpoints.add(endpoint);
+        }
+    }
+
+    /** From now on, operations may be in flight whose completions are not reported. */
+    void dropSilent() {
+        guard.enterAsAnyone();
+        completions.dropSilent();
+        guard.exit();
+    }
+
+    /** {@return the number of operations that can be in flight on this queue} */
+    public int size() {
+        return contexts.capacity();
+    }
+
+    /** {@return the number of operations in flight: accepted, their completion not read yet} */
+    public int operationsInFlight() {
+        try (var _ = guard.enter()) {
+            return contexts.inFlight();
+        }
+    }
+
+    /**
+     * Reads available completions, passes them to the handler, and makes progress; never waits; fi_cq_read. If the handler
+     * throws, the remaining completions stay for the next poll.
+     *
+     * @param handler receives the completions
+     * @param limit the maximum number of completions, at least 1; one call returns no more than 64
+     * @return the number of completions passed to the handler, 0 if none was available
+     * @throws IllegalArgumentException if the limit is below 1
+     */
+    public int poll(CompletionHandler handler, int limit) {
+        if (limit < 1) { throw badLimit(limit); }
+        Objects.requireNonNull(handler, "handler"); // before a completion is taken from the queue
+        return completions.poll(handler, Math.min(limit, CompletionReader.BATCH));
+    }
+
+    /**
+     * As {@link #poll}, but waits for completions; fi_cq_sread. It blocks on the wait descriptor, while other threads can poll
+     * and post. A queue without a descriptor ({@link WaitObject#NONE}, {@link WaitObject#YIELD}, with some providers
+     * {@link WaitObject#UNSPECIFIED}) polls, with the pauses of {@link Waiting#BACKOFF}. A virtual thread always polls, and
+     * releases its carrier in between.
+     *
+     * @param deadline the longest time to wait
+     * @return the number of completions passed to the handler; 0 after the deadline or {@link #signal}. With a
+     *         {@link CompletionQueueAttributes#waitThreshold} it may be fewer than the threshold at the deadline
+     * @throws IllegalStateException if this queue is closed, also by another thread during the wait
+     * @throws FabricException if the queue itself fails, or the thread is interrupted: errno {@code EINTR} (4), with the
+     *         interrupt status still set
+     */
+    public int await(CompletionHandler handler, int limit, Duration deadline) {
+        Objects.requireNonNull(handler, "handler");
+        if (limit < 1) { throw badLimit(limit); }
+        guard.checkThread(); // before a signal is consumed
+        return waiting.until(() -> poll(handler, limit), deadline);
+    }
+
+    /**
+     * Wakes all threads in {@link #await}, or the next thread to call it if none waits; fi_cq_signal. It also makes the wait
+     * descriptor readable, or if no thread waits, makes the next {@link #tryWait} return false, so that the application's own
+     * event loop does not sleep. Any thread may call this with any threading model.
+     */
+    public void signal() {
+        completions.requireOpen();
+        blocking.signal();
+    }
+
+    @Override
+    public int waitDescriptor() { return waiting.descriptor(); }
+
+    @Override
+    public boolean tryWait() { return waiting.tryWait(); }
+
+    /**
+     * Makes progress without returning completions, which are kept for the next {@link #poll}. Does nothing while as many
+     * completions are kept as operations can be in flight.
+     */
+    public void progress() { progress(true); }
+
+    /** Makes progress unless this queue is closed; returns whether it found a completion. */
+    boolean progressIfOpen() {
+        return progress(false);
+    }
+
+    private boolean progress(boolean mustBeOpen) {
+        boolean found = false;
+        try (var _ = guard.enter()) {
+            if (mustBeOpen) { completions.requireOpen(); }
+            if (completions.isClosed()) { return false; }
+            found = completions.kept() < contexts.capacity() && completions.readAside();
+            if (found) { blocking.wake(); }
+        }
+        completions.finishIdleRegions();
+        return found;
+    }
+
+    /** {@return counts since the queue was opened, and what it holds} With SAFE and COMPLETION any thread may call it, also after close. */
+    public CompletionQueueStatistics statistics() {
+        return asAnyone(completions::statistics);
+    }
+
+    EndpointStatistics statisticsOf(Endpoint endpoint) {
+        return asAnyone(() -> new EndpointStatistics(contexts.inFlightOfEndpoint(endpoint.number), endpoint.canceled,
+                endpoint.timesFull, LatencyCounts.latencies(endpoint.bindings.latencies)));
+    }
+
+    /** Begins anew, or ends. */
+    void recordLatencies(Endpoint endpoint, boolean on) {
+        asAnyone(() -> {
+            if (endpoint.isClosed()) { throw endpoint.closed(); }
+            if (on) { endpoint.bindings.latencies = new LatencyCounts(); }
+            contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
+            return null;
+        });
+    }
+
+    int transmitsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.transmitsInFlight(endpoint.number)); }
+
+    int readsInFlight(Endpoint endpoint) { return asAnyone(() -> contexts.readsInFlight(endpoint.number)); }
+
+    int inFlight() { return asAnyone(contexts::inFlight); }
+
+    /** Whether so many completions wait for a poll that progress has stopped. */
+    boolean isFullOfKept() {
+        return asAnyone(() -> completions.kept() >= contexts.capacity());
+    }
+
+    /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
+    boolean keep(long token, long flags, long data) {
+        boolean hasRoom = completions.keep(token, flags, data);
+        if (hasRoom) { blocking.wake(); }
+        return hasRoom;
+    }
+
+    /** Reports deferred work that was canceled. */
+    void failed(CompletionError error) {
+        try (var _ = guard.enterAsAnyone()) {
+            completions.putAside(error);
+            blocking.wake();
+        }
+    }
+
+    int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
+
+    private <T> T asAnyone(Supplier<T> action) {
+        try (var _ = guard.enterAsAnyone()) {
+            return action.get();
+        }
+    }
+
+    /** Reads everything that an endpoint has completed, before it is closed. */
+    void drain() {
+        try (var _ = guard.enterAsAnyone()) {
+            while (!completions.isClosed() && completions.readAside()) {
+                blocking.wake();
+            }
+        }
+    }
+
+    /** @throws IllegalStateException if there is too little room for the receives of another endpoint */
+    void requireRoomForReceives(Endpoint endpoint, int count) {
+        try (var _ = guard.enterAsAnyone()) {
+            dataReceives.requireRoom(this, size(), endpoint, count);
+        }
+    }
+
+    /** Frees the contexts of the receives of a closed endpoint, to which the provider no longer writes. */
+    void forgetReceives(Endpoint endpoint) {
+        drain();
+        try (var _ = guard.enterAsAnyone()) {
+            dataReceives.forget(endpoint);
+        }
+    }
+
+    /** Has the provider end the receives of an endpoint that it closes later: it would keep their places until then. */
+    void endReceives(Endpoint endpoint) {
+        try (var _ = guard.enterAsAnyone()) {
+            for (long context : contexts.receives(endpoint.number)) {
+                EndpointOps.fi_cancel(endpoint.handle, context); // if it does not, the place stays taken
+            }
+        }
+    }
+
+    /**
+     * Frees the places of operations of an endpoint that was closed late, as the provider completes none of them now; not those of
+     * another thread's queue.
+     */
+    void forgetAbandoned(Endpoint endpoint) {
+        if (completions.isClosed() || !guard.admitsAnyone(Thread.currentThread())) { return; }
+        drain();
+        try (var _ = guard.enterAsAnyone()) {
+            contexts.releaseAbandoned(endpoint.number);
+        }
+    }
+
+    /**
+     * Reports as canceled every operation that a closed endpoint has not completed.
+     *
+     * @param isClosed whether the provider has closed the endpoint and completes no more of its operations
+     */
+    void cancel(Endpoint endpoint, boolean isClosed) {
+        drain();
+        try (var _ = guard.enterAsAnyone()) {
+            int count = completions.cancel(endpoint.number, isClosed);
+            if (count > 0) { blocking.wake(); }
+            endpoint.canceled += count;
+        }
+        if (endpoint.canceled > 0) { RECORDER.canceled(endpoint.info().provider(), endpoint.canceled); }
+        completions.finishIdleRegions();
+    }
+
+    /**
+     * Closes the queue; fi_close. Unread completions are discarded. Throws {@link IllegalStateException} naming the endpoints
+     * bound to it that are open, and stays open then. After FabricException of fi_close it is closed, and its contexts
+     * are not freed; after anything else, such as a wait of another thread that does not end, it takes no calls, and
+     * another close goes on.
+     */
+    @Override
+    public void close() {
+        try (var _ = guard.enter()) {
+            if (!lifeCycle.mayClose()) { return; }
+            endpoints.requireNone(this);
+            lifeCycle.begin();
+            completions.closing();
+        }
+        int closeStatus = lifeCycle.finish(() -> {
+            blocking.awaitNobodyInside();
+            int status = domain.closes.close(this::closeNatively);
+            domain.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(completion queue)", handle.provider());
+    }
+
+    private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
+        int status = FidOps.fi_close(handle);
+        blocking.close();
+        if (status == 0) { // otherwise the provider may still write to the contexts: leak them
+            arena.close();
+        }
+        return status;
+    }
+
+    private static IllegalArgumentException badLimit(int limit) {
+        return new IllegalArgumentException("poll takes a limit of at least 1, not " + limit);
+    }
+
+    @Override
+    public String toString() { return "CompletionQueue of " + handle.provider(); }
+}

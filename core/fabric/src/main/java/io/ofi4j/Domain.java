@@ -1,0 +1,404 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AddressVectorAttributes;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.DomainStatistics;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.CloseOrder;
+import io.ofi4j.internal.engine.ClosingRegions;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.FileMapping;
+import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.LifeCycle;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, vectors and endpoints, and
+ * registers memory. Close what was opened here before it. A region grants the rights named when it is made, at least one, and no other.
+ *
+ * <p>Its {@link ThreadingModel} decides which threads may call it; others get {@link WrongThreadException}. Except for
+ * accessors, every method throws {@link IllegalStateException} once the domain is closed, and {@link FabricException} if
+ * libfabric reports an error, such as a size or a wait object that the provider does not support.
+ */
+public final class Domain implements AutoCloseable {
+    final ThreadGuard guard;
+    final DomainQueues queues;
+    /** Used under the monitor. */
+    final DomainRegions regions;
+    /** Set by {@link #regions}. */
+    final ClosingRegions closingRegions = new ClosingRegions(this::finishIdleRegions);
+    final Quirks quirks;
+    /** Closes the native objects of this domain in order. */
+    final CloseOrder closes = new CloseOrder();
+
+    private final Fabric fabric;
+    private final Handle handle;
+    private final FabricInfo info;
+    final OpenChildren children = OpenChildren.owned();
+    private int lastNumber;
+    private final LifeCycle lifeCycle = new LifeCycle();
+
+    Domain(Fabric fabric, Handle handle, FabricInfo info) {
+        this.fabric = fabric;
+        this.handle = handle;
+        this.info = info;
+        this.quirks = FoundInfo.of(info).chosenQuirks();
+        this.guard = info.domain().threading() == ThreadingModel.DOMAIN
+                ? ThreadGuard.owned("DOMAIN")
+                : ThreadGuard.exclusive();
+        this.queues = new DomainQueues(this, guard);
+        this.regions = new DomainRegions(this);
+    }
+
+    /** {@return the info it was opened with} */
+    public FabricInfo info() { return info; }
+
+    /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with the size that the provider prefers. */
+    public CompletionQueue openCompletionQueue() {
+        return openCompletionQueue(CompletionQueueAttributes.defaults());
+    }
+
+    /** As {@link #openCompletionQueue(CompletionQueueAttributes)}, with room for 1 to 1,048,576 operations in flight. */
+    public CompletionQueue openCompletionQueue(int size) {
+        return openCompletionQueue(CompletionQueueAttributes.defaults().size(size));
+    }
+
+    /**
+     * Opens a completion queue; fi_cq_open, fi_cq(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
+     *
+     * @param attributes its size, format and wait object
+     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
+     */
+    public synchronized CompletionQueue openCompletionQueue(CompletionQueueAttributes attributes) {
+        requireOpen();
+        return adopt(queues.open(attributes));
+    }
+
+    /** As {@link #openCounter(CounterAttributes)}, without a wait object. */
+    public Counter openCounter() {
+        return openCounter(CounterAttributes.defaults());
+    }
+
+    /**
+     * Opens a counter; fi_cntr_open, fi_cntr(3). With {@link ThreadingModel#COMPLETION}, the calling thread becomes its owner.
+     *
+     * @param attributes its wait object
+     * @throws UnsupportedOperationException if a wait object is requested from tcp of libfabric 2.x with COMPLETION
+     */
+    public synchronized Counter openCounter(CounterAttributes attributes) {
+        requireOpen();
+        return adopt(queues.open(attributes));
+    }
+
+    /** Whether its close has begun: nothing is open in it. */
+    boolean isClosed() { return !lifeCycle.isOpen(); }
+
+    /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
+    public AddressVector openAddressVector() {
+        return openAddressVector(AddressVectorAttributes.defaults());
+    }
+
+    /**
+     * Opens an address vector; fi_av_open, fi_av(3).
+     *
+     * @param attributes its type, and its size and name if it is shared
+     * @throws IllegalArgumentException if it is shared and has no count, or read-only and has no name
+     * @throws UnsupportedOperationException if the domain does not offer this type or shared vectors
+     */
+    public synchronized AddressVector openAddressVector(AddressVectorAttributes attributes) {
+        requireOpen();
+        return adopt(AddressVectors.open(this, attributes));
+    }
+
+    /** As {@link #openEndpoint(FabricInfo)}, with the info that this domain was opened with. */
+    public Endpoint openEndpoint() {
+        return openEndpoint(info);
+    }
+
+    /**
+     * Opens an endpoint; fi_endpoint(3). Bind a queue, and a vector or, if it is connected (MSG), an event queue; then enable it.
+     *
+     * @param endpointInfo an info of the same domain, threading model and data progress
+     * @throws UnsupportedOperationException if the endpoint's type is neither RDM nor MSG
+     * @throws IllegalArgumentException if the info is of another provider, fabric or domain, or has other models, or collectives that the
+     *         domain has not; if the provider needs the destination of a MSG endpoint now, as verbs does, and the info has none
+     */
+    public synchronized Endpoint openEndpoint(FabricInfo endpointInfo) {
+        requireOpen();
+        return adopt(Endpoints.open(this, endpointInfo));
+    }
+
+    /**
+     * Opens an endpoint to accept a connection request; fi_endpoint(3). Bind a completion queue and an event queue, then enable
+     * it. If opening fails natively, the request is rejected.
+     *
+     * @param request a pending request to a passive endpoint of the same fabric
+     * @throws IllegalArgumentException if the request came to another fabric
+     * @throws IllegalStateException also if the request is not pending
+     */
+    public synchronized Endpoint openEndpoint(ConnectionRequest request) {
+        requireOpen();
+        return adopt(Endpoints.open(this, request));
+    }
+
+    /**
+     * {@return a context that receives for the endpoints that it is bound to: an endpoint that only receives, and has no address;
+     * fi_srx_context, fi_endpoint(3)} Bind a completion queue and enable it, before {@link Endpoint#bind(Endpoint)}.
+     *
+     * @throws UnsupportedOperationException if the provider has none: {@code sockets} has, and {@code tcp} and {@code net} for MSG
+     */
+    public synchronized Endpoint openSharedReceiveContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedReceive(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of a context that transmits, as {@code sockets} alone has; fi_stx_context. */
+    public synchronized SharedTransmitContext openSharedTransmitContext() {
+        requireOpen();
+        return adopt(Endpoints.openSharedTransmit(this));
+    }
+
+    /** As {@link #openSharedReceiveContext}, of an endpoint of several contexts, as {@code sockets} has without connections and with automatic progress. */
+    public synchronized ScalableEndpoint openScalableEndpoint() {
+        requireOpen();
+        return adopt(Endpoints.openScalable(this));
+    }
+
+    /**
+     * Allocates zeroed, page-aligned memory and registers it; fi_mr_reg, fi_mr(3). Closing the region frees it. From 2 MiB on
+     * it uses huge pages if available.
+     *
+     * @param length in bytes, at least 1
+     * @throws IllegalArgumentException if the length is out of range, or no right is named
+     * @throws OutOfMemoryError if the system cannot provide the memory
+     */
+    public synchronized MemoryRegion allocate(long length, Access... access) {
+        requireOpen();
+        return adopt(regions.allocate(length, access));
+    }
+
+    /**
+     * Registers native memory of the caller; fi_mr_reg, fi_mr(3). The region keeps the segment reachable. Its arena must stay
+     * open until the region is closed: a provider does not notice that memory is unmapped.
+     *
+     * @param memory off-heap memory; may be read-only if the rights only read it
+     * @throws IllegalArgumentException if the memory is on the heap, empty, or read-only against the rights, or no right is
+     *         named
+     * @throws IllegalStateException also if the memory's arena is closed
+     * @throws WrongThreadException also if the memory is confined to another thread
+     */
+    public MemoryRegion register(MemorySegment memory, Access... access) {
+        return register(MemoryRegionAttributes.of(memory).access(access), Registration.Call.ONE);
+    }
+
+    /**
+     * Registers several segments as one region for local use, addressed by its {@link MemoryRegion#parts}; fi_mr_regv,
+     * fi_mr(3). As {@link #register(MemorySegment, Access...)} otherwise.
+     *
+     * @param segments off-heap memory, at most {@link DomainAttributes#memoryRegionIovLimit} segments
+     * @param access at least one local right
+     * @throws UnsupportedOperationException if a right is for peers: every provider lets peers access the first segment only
+     */
+    public MemoryRegion register(List<MemorySegment> segments, Access... access) {
+        return register(MemoryRegionAttributes.of(segments).access(access), Registration.Call.VECTOR);
+    }
+
+    /**
+     * Registers native memory with attributes; fi_mr_regattr, fi_mr(3). As {@link #register(MemorySegment, Access...)}
+     * otherwise.
+     *
+     * @param attributes the memory, its rights and options
+     * @throws IllegalArgumentException also if there are too many segments, or the requested key has too many bytes
+     * @throws UnsupportedOperationException if the provider does not offer an attribute, or this machine has no such device
+     * @throws FabricException with errno {@code ENOKEY} (266) if another region has the requested key
+     */
+    public MemoryRegion register(MemoryRegionAttributes attributes) {
+        return register(attributes, Registration.Call.ATTRIBUTES);
+    }
+
+    private synchronized MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
+        requireOpen();
+        return adopt(regions.register(attributes, call));
+    }
+
+    /**
+     * Maps part of a file into memory and registers it; fi_mr_reg, fi_mr(3). Closing the region unmaps it. Do not truncate the
+     * file until then: access to a missing page kills the process. So does a write when the disk is full; a writable mapping
+     * therefore reserves disk space for holes now, if the file system supports it.
+     *
+     * @param file an existing regular file; a writable mapping extends it if needed
+     * @param mode {@link MapMode#READ_ONLY} for rights that only read, {@link MapMode#READ_WRITE}, or {@link MapMode#PRIVATE},
+     *         whose changes never reach the file; {@code ExtendedMapMode.READ_WRITE_SYNC} on a file system with DAX
+     * @param offset the start in the file, in bytes
+     * @param length in bytes, at least 1
+     * @throws IOException if the file is not regular, cannot be opened or mapped, or the disk is full
+     * @throws IllegalArgumentException if offset, length or the rights are out of range, a right writes to a read-only mapping, or
+     *         the path is none of the default file system
+     * @throws FabricException with errno {@code EFAULT} (14) if a device shall read a {@link MapMode#READ_ONLY} mapping, before
+     *         Linux 6.2
+     */
+    public MemoryRegion map(Path file, MapMode mode, long offset, long length, Access... access) throws IOException {
+        return map(mode, access, () -> FileMapping.of(file, mode, offset, length));
+    }
+
+    /**
+     * As {@link #map(Path, MapMode, long, long, Access...)} with an open channel of the JDK ({@link FileChannel#open}), which
+     * may be closed at once. No disk space is reserved: do not write to holes of a sparse file that the disk cannot hold.
+     *
+     * @throws IOException if the file cannot be mapped
+     * @throws IllegalArgumentException also if the channel is of another class than the JDK's
+     */
+    public MemoryRegion map(FileChannel channel, MapMode mode, long offset, long length, Access... access)
+            throws IOException {
+        return map(mode, access, () -> FileMapping.of(channel, mode, offset, length));
+    }
+
+    private MemoryRegion map(MapMode mode, Access[] access, FileMapping.Source file) throws IOException {
+        requireOpen();
+        Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
+        FileMapping mapping = file.map(); // may take long: not under the monitor
+        synchronized (this) {
+            if (isClosed()) { mapping.arena().close(); }
+            requireOpen();
+            return adopt(regions.own(mapping, access));
+        }
+    }
+
+    /**
+     * Turns a peer's raw key into a region that operations can target; fi_mr_map_raw, fi_mr(3). Needed if the provider's
+     * {@link MemoryRegionMode} has RAW.
+     *
+     * @param key from the peer's {@link MemoryRegion#rawKey}
+     * @throws UnsupportedOperationException if the provider has no raw keys
+     */
+    public synchronized MappedKey mapRawKey(RawKey key) {
+        requireOpen();
+        return adopt(MappedKey.of(this, key));
+    }
+
+    /**
+     * {@return what starts once a counter has reached a threshold; fi_trigger(3)}
+     *
+     * @throws UnsupportedOperationException if this domain was opened without {@link Capability#TRIGGER}
+     */
+    public DeferredWork deferredWork() {
+        requireOpen();
+        return queues.works.open();
+    }
+
+    <T> T adopt(T child) {
+        children.add(child);
+        return child;
+    }
+
+    /** As {@link #startProgress(Duration)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
+    public ProgressThread startProgress() {
+        return startProgress(ProgressThread.DEFAULT_PAUSE);
+    }
+
+    /**
+     * As {@link #startProgress(Waiting)}, with the same pause after each round.
+     *
+     * @param pause the sleep between two rounds; zero is fastest, and occupies a processor
+     * @throws IllegalArgumentException if the pause is negative or above a second
+     */
+    public ProgressThread startProgress(Duration pause) { return startProgress(ProgressThread.every(pause)); }
+
+    /**
+     * Starts a thread that makes progress on all queues of this domain, also those opened later, to serve peers while nobody polls.
+     *
+     * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a completion
+     * @throws IllegalStateException also if the threading model is not {@link ThreadingModel#SAFE}, or such a thread is running
+     */
+    public synchronized ProgressThread startProgress(Waiting pauses) {
+        requireOpen();
+        return adopt(queues.startProgress(Objects.requireNonNull(pauses, "pauses")));
+    }
+
+    /** The number of a new endpoint or region; never 0, which marks a free slot. */
+    synchronized int nextNumber() {
+        lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
+        return lastNumber;
+    }
+
+    Fabric fabric() { return fabric; }
+
+    Handle handle() { return handle; }
+
+    void checkThread() { guard.checkThread(); }
+
+    private synchronized void requireOpen() {
+        assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
+        checkThread();
+        lifeCycle.requireOpen(this);
+    }
+
+    void forget(Object child) {
+        children.remove(child);
+        queues.forget(child);
+        if (child instanceof Endpoint) { closes.close(regions::endpointClosed); }
+    }
+
+    /** {@return what is registered now} Any thread may call it, also after close. */
+    public synchronized DomainStatistics statistics() {
+        return regions.statistics();
+    }
+
+    synchronized void finishIdleRegions() {
+        assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
+        regions.finishIdle(null);
+    }
+
+    /**
+     * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
+     * regions with operations in flight, and stays open then. After FabricException of fi_close, of the domain or of a
+     * region that was closed before, it is closed; after anything else it takes no calls, and another close goes on.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (!lifeCycle.mayClose()) { return; }
+            checkThread();
+            children.requireNone(this);
+            lifeCycle.begin();
+        }
+        int closeStatus = lifeCycle.finish(() -> { // outside the monitor: it may close endpoints that were put off
+            if (closes.isHolding()) { fabric.closes.hold(this); }
+            int status = closes.close(this::closeNatively);
+            fabric.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(domain)", info.provider());
+        regions.quarantine.checkLate();
+    }
+
+    private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
+        regions.quarantine.close();
+        int status = fabric.lock.alone(() -> FidOps.fi_close(handle));
+        fabric.closes.release(this);
+        return status;
+    }
+
+    @Override
+    public String toString() { return "Domain " + info.domain().name() + " of " + info.provider(); }
+}

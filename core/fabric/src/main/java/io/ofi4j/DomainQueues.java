@@ -1,0 +1,178 @@
+package io.ofi4j;
+
+import io.ofi4j.info.CompletionQueueAttributes;
+import io.ofi4j.info.CounterAttributes;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+/** The completion queues and counters of a domain. */
+final class DomainQueues {
+    private static final int MINIMUM_SIZE = 128;
+    private static final int MAXIMUM_DEFAULT_SIZE = 4096;
+
+    private final Domain domain;
+    private final FabricInfo info;
+    private final ThreadGuard domainGuard;
+    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
+    private ProgressThread progressThread;
+    /** The deferred work of the domain. */
+    final WorkList works;
+
+    DomainQueues(Domain domain, ThreadGuard domainGuard) {
+        this.domain = domain;
+        this.info = domain.info();
+        this.domainGuard = domainGuard;
+        this.works = new WorkList(domain);
+    }
+
+    /** Whether the provider makes each queue, with all that is used with it, a domain of its own. */
+    boolean areDomains() {
+        return domain.quirks.has(Fact.QUEUES_ARE_DOMAINS);
+    }
+
+    /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
+    boolean hasCriticalPolls() {
+        return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop();
+    }
+
+    /** Whether receives may be critical calls: one that takes a waiting message which is longer may not return. */
+    boolean hasCriticalReceives() {
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop();
+    }
+
+    /** Whether other posts may be critical calls: another thread's poll that does not return may hold a lock that they need. */
+    boolean hasCriticalPosts() {
+        return domain.quirks.has(Fact.CRITICAL_POSTS)
+                && (!callsMayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
+    }
+
+    private boolean callsMayStop() {
+        long messages = info.capabilityBits() & (FabricConstants.FI_MSG | FabricConstants.FI_TAGGED);
+        return messages != 0 && domain.quirks.has(Fact.LONG_MESSAGES_STOP_CALLS);
+    }
+
+    CompletionQueue open(CompletionQueueAttributes attributes) {
+        requireOffered(attributes.waitObject());
+        int size = attributes.size().orElse(Math.clamp(info.transmit().size(), MINIMUM_SIZE, MAXIMUM_DEFAULT_SIZE));
+        // Leaves room for the completions of peers' writes with data.
+        Opened out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
+                attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
+        Status.check(out.status(), "fi_cq_open", info.provider());
+        CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes,
+                guard(LockOrder.Rank.QUEUE));
+        queues.add(queue);
+        return queue;
+    }
+
+    Counter open(CounterAttributes attributes) {
+        requireOffered(attributes.waitObject());
+        Opened out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
+        Status.check(out.status(), "fi_cntr_open", info.provider());
+        return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard(LockOrder.Rank.COUNTER));
+    }
+
+    /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
+    private void requireOffered(WaitObject object) {
+        if (object != WaitObject.NONE && areDomains()) {
+            throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
+                    + " with threading model COMPLETION: poll, or request another threading model");
+        }
+    }
+
+    private ThreadGuard guard(LockOrder.Rank rank) {
+        return switch (info.domain().threading()) {
+            case DOMAIN -> domainGuard;
+            case COMPLETION -> ThreadGuard.ownedExclusive("COMPLETION", rank);
+            default -> ThreadGuard.exclusive(rank);
+        };
+    }
+
+    synchronized void forget(Object child) {
+        queues.remove(child);
+        if (child == progressThread) { progressThread = null; }
+    }
+
+    synchronized ProgressThread startProgress(Waiting pauses) {
+        ThreadingModel threading = info.domain().threading();
+        if (threading != ThreadingModel.SAFE) {
+            throw new IllegalStateException("a progress thread needs ThreadingModel.SAFE, but " + domain + " has "
+                    + threading + ": request SAFE, or poll");
+        }
+        if (progressThread != null) { throw new IllegalStateException(domain + " already has " + progressThread); }
+        progressThread = new ProgressThread(domain, pauses, this::progress);
+        return progressThread;
+    }
+
+    List<CompletionQueue> all() { return List.copyOf(queues); }
+
+    int inFlight(MemoryRegion region) {
+        return queues.stream().mapToInt(queue -> queue.inFlight(region)).sum() + works.inFlight(region);
+    }
+
+    /**
+     * Makes progress on every queue that this thread may use. If one thread has both ends of a transfer, the end without room
+     * may depend on the other end's progress. Returns whether a completion was found.
+     */
+    boolean progress() {
+        boolean found = false;
+        for (CompletionQueue queue : queues) {
+            found |= queue.guard.admits(Thread.currentThread()) && queue.progressIfOpen();
+        }
+        return found;
+    }
+
+    /** Whether {@link #progress} on this thread leaves out no queue. */
+    boolean admitCaller() {
+        return queues.stream().allMatch(queue -> queue.guard.admits(Thread.currentThread()));
+    }
+
+    /** Whether a queue has kept so many completions for a poll that progress leaves it out. */
+    boolean isAnyFull() {
+        return queues.stream().anyMatch(CompletionQueue::isFullOfKept);
+    }
+
+    /** Waits for posts in progress; later posts see what the caller changed before. */
+    void awaitPosts() {
+        queues.forEach(queue -> queue.guard.enterAsAnyone().exit());
+    }
+
+    /**
+     * The result of an action inside the fabric's lock, while no thread uses the endpoint, its vector, or another endpoint of that: a
+     * provider that meets a new peer tells all of them, also one that is half open.
+     */
+    <R> R undisturbed(EndpointBindings endpoint, Supplier<R> action) {
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            return alone(endpoint.vector(), () -> endpoint.vector().endpoints().outsideCalls(endpoint, action));
+        }
+    }
+
+    /** The result of a change of a vector: one at a time in a fabric, since it may enter the guards of many queues. */
+    <R> R alone(AddressVector vector, Supplier<R> change) {
+        return domain.fabric().lock.alone(() -> {
+            synchronized (vector) {
+                assert LockOrder.taken(LockOrder.Rank.VECTOR, vector);
+                return change.get();
+            }
+        });
+    }
+
+    void alone(AddressVector vector, Runnable change) {
+        alone(vector, () -> {
+            change.run();
+            return null;
+        });
+    }
+}

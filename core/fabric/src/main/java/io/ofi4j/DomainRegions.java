@@ -1,0 +1,119 @@
+package io.ofi4j;
+
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
+import io.ofi4j.info.DomainStatistics;
+import io.ofi4j.info.MemoryKind;
+import io.ofi4j.internal.engine.FileMapping;
+import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.quirks.Fact;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The regions of a domain: opens them, and knows their number and size, those that are closed and wait for their last operation,
+ * and those bound to endpoints. Used under the domain's monitor.
+ */
+final class DomainRegions {
+    final RegionQuarantine quarantine;
+    final EndpointRegions ofEndpoints = new EndpointRegions();
+
+    private final Domain domain;
+    private final List<MemoryRegion> closing = new ArrayList<>();
+    private int count;
+    private long bytes;
+
+    DomainRegions(Domain domain) {
+        this.domain = domain;
+        this.quarantine = new RegionQuarantine(!domain.quirks.has(Fact.CLOSED_REGIONS_ARE_UNTOUCHED),
+                domain.quirks.has(Fact.CLOSED_REGIONS_ARE_READ));
+    }
+
+    MemoryRegion allocate(long length, Access[] access) {
+        Registration.requireLength(length);
+        long bits = Registration.requireRights(access);
+        Arena arena = Arena.ofShared();
+        MemorySegment memory = quarantine.allocate(length, arena, bits);
+        return own(new FileMapping(memory, arena, MemoryKind.ANONYMOUS), access);
+    }
+
+    /** Takes ownership of the memory, which is freed if registration fails. */
+    MemoryRegion own(FileMapping owned, Access[] access) {
+        return open(MemoryRegionAttributes.of(owned.memory()).access(access), Registration.Call.ONE, owned.arena(),
+                owned.kind());
+    }
+
+    MemoryRegion register(MemoryRegionAttributes attributes, Registration.Call call) {
+        return open(attributes, call, null, null);
+    }
+
+    /** @param known the kind of memory, or null */
+    private MemoryRegion open(MemoryRegionAttributes attributes, Registration.Call call, Arena arena,
+            MemoryKind known) {
+        Handle handle = null;
+        Object recording = RECORDER.registering();
+        try {
+            handle = new Registration(domain, attributes, call).open();
+            MemoryKind kind = known != null ? known : kindOf(attributes);
+            MemoryRegion region = new MemoryRegion(domain, handle, attributes, arena, kind, null);
+            region.demands.meet(attributes.counter(), attributes.endpoint());
+            RECORDER.regionChanged(recording, handle.provider(), region.length(), region.access());
+            count++;
+            bytes += region.length();
+            return region;
+        } catch (Throwable t) {
+            int status = handle == null ? 0 : FidOps.fi_close(handle);
+            if (arena != null && status == 0) { arena.close(); }
+            throw t;
+        }
+    }
+
+    private static MemoryKind kindOf(MemoryRegionAttributes attributes) {
+        return attributes.isOnDevice() ? MemoryKind.DEVICE : FileMapping.kindOf(attributes.segments().getFirst());
+    }
+
+    void forget(MemoryRegion region) {
+        ofEndpoints.forget(region);
+        count--;
+        bytes -= region.length();
+    }
+
+    DomainStatistics statistics() { return new DomainStatistics(count, bytes, closing.size()); }
+
+    /** Lets {@link #finishIdle} finish a region that accepts no operations. */
+    void finishLater(MemoryRegion region) {
+        closing.add(region);
+        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
+    }
+
+    /**
+     * Finishes regions whose last operation has completed.
+     *
+     * @param reporting the region whose caller gets its error, or null; errors of others are reported when the domain closes
+     */
+    void finishIdle(MemoryRegion reporting) {
+        List<MemoryRegion> idle = closing.stream().filter(region -> domain.queues.inFlight(region) == 0).toList();
+        closing.removeAll(idle);
+        for (MemoryRegion region : idle) {
+            int status = region.finish();
+            if (status != 0 && region != reporting) { quarantine.failed(status, domain.info().provider()); }
+        }
+        quarantine.freeHeld();
+        synchronized (quarantine) {
+            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
+        }
+    }
+
+    /** Notes that the provider has closed an endpoint; any thread may call it. Returns 0. */
+    int endpointClosed() {
+        synchronized (quarantine) {
+            quarantine.endpointClosed();
+            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,355 @@
+package io.ofi4j;
+
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.CompletionFormat;
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.EndpointOption;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.MessageStruct;
+import io.ofi4j.internal.ffi.MsgOps;
+import io.ofi4j.internal.quirks.Fact;
+
+/**
+ * Messages that are matched with posted receives in order; fi_msg(3). Returned by {@link Endpoint#messages}. Offsets and lengths are
+ * in bytes. Posting allocates nothing.
+ *
+ * <p><b>Completions.</b> A send gives one completion on the transmit queue, except an inject; a receive gives one on the receive
+ * queue, with the length of the message. Both return the token that they were posted with. Do not change the bytes of a send, nor
+ * look at those of a receive, before. A posted receive is an operation in flight: its region is not freed before it completes, it
+ * takes one of the places of its queue ({@link CompletionQueue#size}), and when the endpoint closes, it completes with
+ * {@code ECANCELED}.
+ *
+ * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the provider notices.
+ * What follows depends on it: {@code sockets} goes on; {@code tcp}, {@code net} and {@code tcp;ofi_rxm} end the connection and may lose
+ * the next message; {@code udp;ofi_rxd} and datagrams report success and drop the rest; over {@code shm} polls may never return. Agree
+ * on a largest message, and post receives of that length.
+ *
+ * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of operations in flight is
+ * reached: poll, and try again. The form without {@code try} makes progress on the domain's queues until there is room, for
+ * {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then. A send to a peer without
+ * a posted receive is accepted, and waits at either end, unless the endpoint has a connection of {@code verbs}, which reports an error.
+ *
+ * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
+ * are not all inside the region; IllegalArgumentException if the region lacks the right or belongs to another domain, the peer
+ * belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the region is closed, or the peer
+ * was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException
+ * if the provider reports an error.
+ */
+public final class Messages extends TwoSided {
+    private final MsgOps ops;
+    /** For receives of many messages; used inside the guard of receives. */
+    private final MessageStruct many = new MessageStruct(false, 1);
+    /** The cause to refuse them, or null. */
+    private final String whyNotMany;
+    private final boolean saysWhere;
+
+    Messages(Endpoint endpoint) {
+        super(endpoint, 0, whyUndirected(endpoint));
+        this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
+                endpoint.domain.queues.hasCriticalReceives());
+        this.whyNotMany = whyNotMany(endpoint);
+        this.saysWhere = endpoint.bindings.receiveQueue().saysWhere;
+        many.peer(ANY);
+    }
+
+    private static String whyNotMany(Endpoint endpoint) {
+        if (!endpoint.info().capabilities().contains(Capability.MULTI_RECV)) {
+            return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
+                    + " lacks: ask for it in FabricHints, or post a receive for each message";
+        }
+        return endpoint.quirks.has(Fact.LONG_MESSAGES_OVERWRITE)
+                ? "over " + endpoint.info().provider()
+                        + " of this libfabric a peer's message could overwrite what is behind a"
+                        + " receive of many messages: post a receive for each message"
+                : null;
+    }
+
+    /** {@return the largest number of bytes of a message} */
+    public long maximumMessageSize() {
+        return checks.maximumMessageSize;
+    }
+
+    /** {@return the largest number of bytes of an inject} */
+    public long injectSize() { return checks.injectSize; }
+
+    /**
+     * Starts sending a message if there is room; fi_send.
+     *
+     * @param local the bytes to send; needs {@link Access#SEND}
+     * @param offset the start of the message in the region
+     * @param length the number of bytes, 0 to {@link #maximumMessageSize}
+     * @param peer who is to receive it
+     * @param token comes back with the completion
+     * @return whether the message was accepted
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
+     *         libfabric 1.x never completes
+     */
+    public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context,
+                    ops.fi_send(local.address + offset, length, local.descriptor, peer.fabricAddress, context),
+                    "fi_send", peer);
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySend}, but waits for room. */
+    public void send(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        if (!trySend(local, offset, length, peer, token)) {
+            retrySend("fi_send", peer, () -> trySend(local, offset, length, peer, token));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, but without a completion, for up to {@link #injectSize} bytes; fi_inject. The local bytes may be changed
+     * at once.
+     */
+    public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
+        checks.requireInjectable(length);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_inject(local.address + offset, length, peer.fabricAddress);
+            return status == 0 || sends.isRefused(status, "fi_inject", peer);
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInject}, but waits for room. */
+    public void inject(MemoryRegion local, long offset, long length, Peer peer) {
+        if (!tryInject(local, offset, length, peer)) {
+            retrySend("fi_inject", peer, () -> tryInject(local, offset, length, peer));
+        }
+    }
+
+    /**
+     * As {@link #trySend}, with data for the peer's completion; fi_senddata.
+     *
+     * @param data the data, of up to {@link DomainAttributes#completionDataSize} bytes
+     * @throws UnsupportedOperationException if the provider carries no data or may lose it, or as for {@link #trySend}
+     */
+    public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
+            long context = sendContexts.acquire(token, sendNumber, local.number);
+            return context != ContextSlab.NONE && endSend(context, ops.fi_senddata(local.address + offset, length,
+                    local.descriptor, data, peer.fabricAddress, context), "fi_senddata", peer);
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySendData}, but waits for room. */
+    public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
+        if (!trySendData(local, offset, length, data, peer, token)) {
+            retrySend("fi_senddata", peer, () -> trySendData(local, offset, length, data, peer, token));
+        }
+    }
+
+    /** As {@link #tryInject}, with data for the peer's completion as in {@link #trySendData}; fi_injectdata. */
+    public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
+        checks.requireInjectable(length);
+        requireData(data);
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireSend(local, offset, length, peer);
+            long status = ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress);
+            return status == 0 || sends.isRefused(status, "fi_injectdata", peer);
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #tryInjectData}, but waits for room. */
+    public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
+        if (!tryInjectData(local, offset, length, data, peer)) {
+            retrySend("fi_injectdata", peer, () -> tryInjectData(local, offset, length, data, peer));
+        }
+    }
+
+    /**
+     * Posts a receive for the next message of any peer if there is room; fi_recv. An endpoint with a connection takes receives as
+     * soon as it is enabled: post them before the connection is made, so that no message comes too early.
+     *
+     * @param local where the message goes; needs {@link Access#RECEIVE}
+     * @param offset where it begins in the region
+     * @param length the number of bytes of the longest message
+     * @param token comes back with the completion
+     * @return whether the receive was accepted
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, ANY, token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, long token) {
+        if (!tryReceive(local, offset, length, token)) {
+            retryReceive("fi_recv", () -> tryReceive(local, offset, length, token));
+        }
+    }
+
+    /**
+     * As {@link #tryReceive(MemoryRegion, long, long, long)}, for the messages of one peer only.
+     *
+     * @param peer the sender
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider takes messages of
+     *         other peers all the same, as {@code tcp} and {@code net} do, or would end the process, as {@code shm} and
+     *         {@code ofi_rxm} of libfabric 2.x
+     */
+    public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            return post(local, offset, length, source(peer), token);
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but waits for room. */
+    public void receive(MemoryRegion local, long offset, long length, Peer peer, long token) {
+        if (!tryReceive(local, offset, length, peer, token)) {
+            retryReceive("fi_recv", () -> tryReceive(local, offset, length, peer, token));
+        }
+    }
+
+    private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
+        long context = receiveContexts.acquire(token, receiveNumber, local.number);
+        return context != ContextSlab.NONE && endReceive(context,
+                ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
+    }
+
+    /**
+     * Posts a region for many messages, one behind the other, until less is left than
+     * {@link EndpointOption#MINIMUM_MULTI_RECEIVE} says, which should be the longest message: one that does not fit waits, or is an
+     * error; fi_recvmsg with FI_MULTI_RECV. Each message completes with this token, its
+     * length, and as {@link DetailedCompletionHandler} is told the address of its first byte. The completion whose flags have
+     * {@link CompletionFlags#MULTI_RECV} is the last: then the region is the application's again.
+     *
+     * @param local the target; needs {@link Access#RECEIVE}
+     * @param offset the start of the target in the region
+     * @param length the number of bytes
+     * @param token comes back with every message
+     * @return whether the receive was accepted
+     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or a long message would be written
+     *         beyond the region, as over {@code shm}, {@code ofi_rxd} and {@code ofi_rxm} of libfabric 2.x
+     * @throws IllegalStateException also if the receive queue's {@link CompletionFormat} has no addresses
+     */
+    public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {
+        requireMany();
+        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
+        try {
+            checks.requireReceive(local, offset, length);
+            if (length == 0) {
+                throw new IllegalArgumentException("a receive of many messages needs room for them, not 0 bytes");
+            }
+            long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MANY, local.number);
+            if (context == ContextSlab.NONE) { return false; }
+            many.segment(0, local.address + offset, length, local.descriptor);
+            many.count(1, length);
+            many.context(context);
+            return endReceive(context,
+                    ops.fi_recvmsg(many, FabricConstants.FI_MULTI_RECV | FabricConstants.FI_COMPLETION), "fi_recvmsg");
+        } finally {
+            ThreadGuard.exit(receiveGuard, entered);
+        }
+    }
+
+    /** As {@link #tryReceiveMany}, but waits for room. */
+    public void receiveMany(MemoryRegion local, long offset, long length, long token) {
+        if (!tryReceiveMany(local, offset, length, token)) {
+            retryReceive("fi_recvmsg", () -> tryReceiveMany(local, offset, length, token));
+        }
+    }
+
+    private void requireMany() {
+        if (whyNotMany != null) { throw new UnsupportedOperationException(whyNotMany); }
+        if (!saysWhere) {
+            throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
+                    + " CompletionFormat.DATA or TAGGED");
+        }
+    }
+
+    /**
+     * Limits the messages to a peer, with tags or without: a longer one is refused here, with IllegalArgumentException, for a message
+     * longer than its receive breaks more than itself. What the peer's receives have room for, both sides must agree on. Off at first.
+     *
+     * @param peer as this endpoint sends to
+     * @param bytes the longest message, 0 or more; Long.MAX_VALUE for no limit
+     */
+    public void maximum(Peer peer, long bytes) {
+        if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
+        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        try {
+            checks.requireReachable(peer);
+            peer.longestMessage = bytes;
+        } finally {
+            ThreadGuard.exit(sendGuard, entered);
+        }
+    }
+
+    /** As {@link #trySend(MemoryRegion, long, long, Peer, long)}, of a slice. */
+    public boolean trySend(MemoryRegion.Slice local, Peer peer, long token) {
+        return trySend(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #trySend(MemoryRegion.Slice, Peer, long)}, but waits for room. */
+    public void send(MemoryRegion.Slice local, Peer peer, long token) {
+        send(local.region(), local.offset(), local.length(), peer, token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion, long, long, long)}, into a slice. */
+    public boolean tryReceive(MemoryRegion.Slice local, long token) {
+        return tryReceive(local.region(), local.offset(), local.length(), token);
+    }
+
+    /** As {@link #tryReceive(MemoryRegion.Slice, long)}, but waits for room. */
+    public void receive(MemoryRegion.Slice local, long token) {
+        receive(local.region(), local.offset(), local.length(), token);
+    }
+
+    /**
+     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
+     * message has come for it: then it completes with the message.
+     *
+     * @throws IllegalArgumentException if no receive with this token is posted
+     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
+     */
+    public void cancel(long token) { cancelReceive(token); }
+
+    /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_sendmsg and fi_recvmsg} */
+    public PreparedMessage message() {
+        return prepare(false);
+    }
+
+    @Override
+    long submit(PreparedMessage message, PreparedMessage.Call call, long context) {
+        message.struct.context(context);
+        return switch (call) {
+            case SEND -> ops.fi_sendmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
+            case RECEIVE -> ops.fi_recvmsg(message.struct, FabricConstants.FI_COMPLETION);
+            case SEND_VECTOR -> ops.fi_sendv(message.struct, context);
+            case RECEIVE_VECTOR -> ops.fi_recvv(message.struct, context);
+        };
+    }
+}

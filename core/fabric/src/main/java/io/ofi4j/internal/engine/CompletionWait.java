@@ -1,0 +1,102 @@
+package io.ofi4j.internal.engine;
+
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.Handle;
+import java.time.Duration;
+import java.util.function.IntSupplier;
+
+/** Waits for completions of one queue. */
+public final class CompletionWait {
+    private final CompletionReader.Parts parts;
+    private final ThreadGuard guard;
+    private final Handle fabric;
+    private final CompletionReader reader;
+    private final BlockingWait blocking;
+    private final int threshold;
+    private final boolean resetsByReading;
+    private final boolean goesStale;
+
+    public CompletionWait(CompletionReader.Parts parts, Handle fabric, Quirks quirks, CompletionReader reader,
+            BlockingWait blocking, int threshold) {
+        this.parts = parts;
+        this.guard = parts.guard();
+        this.fabric = fabric;
+        this.reader = reader;
+        this.blocking = blocking;
+        this.threshold = threshold;
+        this.resetsByReading = quirks.has(Fact.DESCRIPTOR_RESET_BY_READ);
+        this.goesStale = quirks.has(Fact.STALE_WAIT_OBJECTS);
+    }
+
+    /** Polls until the result is above 0 or the deadline passes; the last result. */
+    public int until(IntSupplier poll, Duration deadline) {
+        if (threshold > 1) {
+            blocking.until(this::isThresholdReached, this::mayBlock, deadline);
+            return poll.getAsInt();
+        }
+        int[] taken = new int[1];
+        blocking.until(() -> (taken[0] = poll.getAsInt()) > 0, this::mayBlock, deadline);
+        return taken[0];
+    }
+
+    public int descriptor() {
+        try (var _ = guard.enter()) {
+            return requireDescriptor().number;
+        }
+    }
+
+    public boolean tryWait() {
+        try (var _ = guard.enter()) {
+            WaitDescriptor descriptor = requireDescriptor();
+            return !blocking.takeSignal() && isQuiet(descriptor);
+        }
+    }
+
+    private WaitDescriptor requireDescriptor() {
+        reader.requireOpen();
+        return blocking.requireDescriptor(parts.queue());
+    }
+
+    private boolean mayBlock() {
+        try (var _ = guard.enter()) {
+            boolean quiet = isQuiet(requireDescriptor());
+            if (quiet) { blocking.enter(); }
+            return quiet;
+        }
+    }
+
+    /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
+    private boolean isQuiet(WaitDescriptor descriptor) {
+        if (reader.kept() > 0) { return false; }
+        descriptor.rest();
+        if (!reader.isReadable()) { return true; }
+        if (descriptor.isDeaf()) { return !reader.readAside(); }
+        int status = FabricOps.fi_trywait(fabric, parts.handle());
+        if (status == -Errno.EAGAIN) { return false; }
+        Status.check(status, "fi_trywait", parts.handle().provider());
+        if (reader.readAside()) { // not every provider looks into its queue
+            return false;
+        }
+        return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
+    }
+
+    /**
+     * An endpoint is about to be closed, inside the guard. On some providers it stays in the queue's wait object, which
+     * fi_trywait then follows.
+     */
+    public void closing() { if (goesStale) { blocking.deafen(); } }
+
+    private boolean isThresholdReached() {
+        try (var _ = guard.enter()) {
+            reader.requireOpen();
+            while (reader.kept() < threshold && reader.readAside()) {
+                Thread.onSpinWait();
+            }
+            return reader.kept() >= threshold;
+        }
+    }
+}
