@@ -11,7 +11,6 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.BoundEndpoints;
-import io.ofi4j.internal.engine.CompletionPoller;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
@@ -55,7 +54,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final QueueReceives dataReceives = new QueueReceives();
     private final QueueView view = new View();
     private final LifeCycle lifeCycle = new LifeCycle();
-    private final CompletionPoller completions;
+    private final CompletionReader completions;
     private final BlockingWait blocking;
     private final CompletionWait waiting;
 
@@ -74,7 +73,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
                 domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
-        this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
+        this.completions = new CompletionReader(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
     }
@@ -221,7 +220,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         try (var _ = guard.enter()) {
             if (mustBeOpen) { completions.requireOpen(); }
             if (completions.isClosed()) { return false; }
-            found = completions.kept() < contexts.capacity() && completions.readAside();
+            found = completions.buffered() < contexts.capacity() && completions.readIntoBuffer();
             if (found) { blocking.wake(); }
         }
         completions.finishIdleRegions();
@@ -256,12 +255,12 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Whether so many completions wait for a poll that progress has stopped. */
     boolean isFullOfKept() {
-        return asAnyone(() -> completions.kept() >= contexts.capacity());
+        return asAnyone(() -> completions.buffered() >= contexts.capacity());
     }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
     boolean keep(long token, long flags, long data) {
-        boolean hasRoom = completions.keep(token, flags, data);
+        boolean hasRoom = completions.buffer(token, flags, data);
         if (hasRoom) { blocking.wake(); }
         return hasRoom;
     }
@@ -269,7 +268,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Reports deferred work that was canceled. */
     void failed(CompletionError error) {
         try (var _ = guard.enterAsAnyone()) {
-            completions.putAside(error);
+            completions.buffer(error);
             blocking.wake();
         }
     }
@@ -285,7 +284,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Reads everything that an endpoint has completed, before it is closed. */
     void drain() {
         try (var _ = guard.enterAsAnyone()) {
-            while (!completions.isClosed() && completions.readAside()) {
+            while (!completions.isClosed() && completions.readIntoBuffer()) {
                 blocking.wake();
             }
         }
