@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_msg_atomic} with its vectors, and those of results and comparands, whose fields are changed in place. libfabric
- * keeps no reference to it.
+ * A {@code struct fi_msg_atomic} with its vectors, and those of results and comparands, whose fields are changed in
+ * place. libfabric keeps no reference to it.
  */
 public final class AtomicMessageStruct {
     /** The struct's vector: what is combined with the target. */

@@ -19,8 +19,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_deferred_work} with a copy of the operation that it starts. libfabric refers to it until the work is done: whoever
- * queues it keeps this object until then.
+ * A {@code struct fi_deferred_work} with a copy of the operation that it starts. libfabric refers to it until the work
+ * is done: whoever queues it keeps this object until then.
  */
 public final class DeferredWorkStruct {
     private final Arena arena = Arena.ofAuto();

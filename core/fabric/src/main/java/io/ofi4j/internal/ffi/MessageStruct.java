@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_msg} or {@code fi_msg_tagged} with its vectors, whose fields are changed in place. libfabric keeps no
- * reference to it.
+ * A {@code struct fi_msg} or {@code fi_msg_tagged} with its vectors, whose fields are changed in place. libfabric keeps
+ * no reference to it.
  */
 public final class MessageStruct {
     private static final long IOV = iovec.sizeof();

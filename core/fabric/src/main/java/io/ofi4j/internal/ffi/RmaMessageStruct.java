@@ -8,7 +8,9 @@ import io.ofi4j.bindings.iovec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A {@code struct fi_msg_rma} with its vectors, whose fields are changed in place. libfabric keeps no reference to it. */
+/**
+ * A {@code struct fi_msg_rma} with its vectors, whose fields are changed in place. libfabric keeps no reference to it.
+ */
 public final class RmaMessageStruct {
     private static final long CONTEXT = fi_msg_rma.context$offset();
     private static final long IOV = iovec.sizeof();
