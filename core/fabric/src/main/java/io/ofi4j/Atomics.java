@@ -1,9 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AtomicOperation;
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AtomicLimits;
@@ -342,25 +340,19 @@ public final class Atomics {
         return new AtomicMessage(this, endpoint.info().transmit(), datatype);
     }
 
-    /**
-     * As {@link Rma#saveThrough}, of the same saves. Needs {@link Capability#RMA} beside the atomic operations, or throws
-     * UnsupportedOperationException.
-     */
-    public void saveThrough(Peer peer, SaveService.Ticket ticket) { endpoint.rma().saveThrough(peer, ticket); }
-
-    /**
-     * As {@link Rma#trySave}, for atomic operations and writes: the owner's polls go on until those that came before it are carried out,
-     * which some providers do later than they carry out writes. It fails with {@code EPERM} where the owner's queues belong to several
-     * threads ({@link ThreadingModel#COMPLETION}) and the provider needs that.
-     */
-    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
-        return endpoint.rma().saves(peer).trySaveAtomics(peer, region, level, token);
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
-        if (!trySave(peer, region, level, token)) {
-            PostRetry.until(endpoint, "save", peer, () -> trySave(peer, region, level, token));
+    /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
+    boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            checks.require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
+            requireAligned(remote, 0, Datatype.INT64);
+            long context = contexts.acquire(token, ContextSlab.endpoint(endpoint.number), scratch.number);
+            return context != ContextSlab.NONE && end(Form.FETCH, peer, context,
+                    ops.fi_fetch_atomic(scratch.address, 1, scratch.descriptor, scratch.address, scratch.descriptor,
+                            peer.fabricAddress, remote.base(), remote.key(), Datatype.INT64.value(),
+                            AtomicOperation.ATOMIC_READ.value(), context));
+        } finally {
+            ThreadGuard.exit(guard, entered);
         }
     }
 

@@ -1,13 +1,11 @@
 package io.ofi4j;
 
 import io.ofi4j.info.DomainAttributes;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.OptionalLong;
 
 /**
  * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed one by one
@@ -282,38 +280,6 @@ public final class RmaMessage {
     /** As {@link #tryReadVector}, but waits for room. */
     public void readVector(long token) {
         post(Call.READ_VECTOR, token);
-    }
-
-    /**
-     * Begins to make durable what was written before to the one remote segment; as
-     * {@link Rma#trySave(Peer, RemoteRegion, Durability, long)}, and may be called again and again. With
-     * {@link OperationFlag#REMOTE_CQ_DATA} the peer's queue gets {@link #data} once the bytes last, if they do; a save takes no other flag
-     * and no local segment.
-     *
-     * @param level how long the bytes must last
-     * @param token comes back with the completion
-     * @return whether it was accepted
-     * @throws IllegalStateException also if there is not exactly one remote segment, or no peer
-     */
-    public boolean trySave(Durability level, long token) {
-        requireOwner();
-        if (peer == null || localCount != 0 || remoteCount != 1) {
-            throw new IllegalStateException("a save has a peer, no local segment and one remote segment, not "
-                    + localCount + " and " + remoteCount);
-        }
-        long told = OperationFlag.REMOTE_CQ_DATA.bit();
-        if ((flags & ~told) != 0) {
-            throw new IllegalArgumentException("a save takes REMOTE_CQ_DATA and no other flag");
-        }
-        RemoteRegion whole = remotes[0];
-        RemoteRegion saved = whole.slice(struct.remoteAddress() - whole.base(), remoteLength);
-        return rma.saves(peer).trySave(peer, saved, level, token,
-                flags == 0 ? OptionalLong.empty() : OptionalLong.of(completionData));
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Durability level, long token) {
-        if (!trySave(level, token)) { PostRetry.until(rma.endpoint, "save", peer, () -> trySave(level, token)); }
     }
 
     /** Saturates: a sum that wrapped around could equal the number of bytes of the other side. */

@@ -1,7 +1,6 @@
 package io.ofi4j;
 
 import io.ofi4j.info.Capability;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
@@ -59,8 +58,7 @@ final class TransferChecks {
     /** As {@link #require}, of a receive; called inside the guard of receives. */
     void requireReceive(MemoryRegion local, long offset, long length) {
         requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || endpoint.bindings.isLost
-                || !local.isMemoryAlive()) {
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
             requireReceiving();
             requireDomain(local);
             if ((local.accessBits & RECEIVE) == 0) { throw lacking(local, RECEIVE); }
@@ -82,10 +80,10 @@ final class TransferChecks {
         }
     }
 
-    void requireReceiving() { if (!endpoint.receives || endpoint.bindings.isLost) { throw receivesNothing(); } }
+    void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
 
     private RuntimeException receivesNothing() {
-        if (endpoint.closed) { return endpoint.closed(); }
+        if (endpoint.isClosed()) { return endpoint.closed(); }
         if (!endpoint.bindings.role.receives()) {
             return new UnsupportedOperationException(
                     endpoint + " receives nothing: post receives to a receive context");
@@ -98,21 +96,9 @@ final class TransferChecks {
 
     /** Called inside a guard, for a peer to receive from. */
     void requireReachable(Peer peer) {
-        if (peer.realm != endpoint.bindings.vector() || endpoint.closed) {
+        if (peer.realm != endpoint.bindings.vector() || endpoint.isClosed()) {
             requireVector(peer);
             throw unreachable(peer);
-        }
-    }
-
-    void requireSavable(RemoteRegion region, Durability level) {
-        if ((region.accessBits() & Access.REMOTE_WRITE.bit()) == 0) {
-            throw new IllegalArgumentException("the remote region is registered for " + region.access()
-                    + ", which lacks REMOTE_WRITE: there is nothing to save");
-        }
-        Durability most = Durability.of(region.kind());
-        if (!most.meets(level)) {
-            throw new UnsupportedOperationException("bytes in memory of kind " + region.kind() + " are " + most
-                    + " at most, not " + level + ": let the owner map a file on a disk with Domain.map");
         }
     }
 
@@ -230,19 +216,19 @@ final class TransferChecks {
     }
 
     private RuntimeException closed(MemoryRegion local, Peer peer) {
-        return endpoint.closed || peer.removed ? unreachable(peer) : closed(local);
+        return endpoint.isClosed() || peer.isRemoved() ? unreachable(peer) : closed(local);
     }
 
     private RuntimeException unreachable(Peer peer) {
-        if (endpoint.closed) { return endpoint.closed(); }
+        if (endpoint.isClosed()) { return endpoint.closed(); }
         return endpoint.bindings.vector().isOfConnection()
-                ? endpoint.connection().notConnected()
+                ? endpoint.bindings.requireConnection().notConnected()
                 : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
     }
 
     private static IllegalStateException closed(MemoryRegion local) {
         return new IllegalStateException(
-                local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
+                !local.isOpen() ? local.toString() : "the arena of this region's memory is closed");
     }
 
     private RuntimeException badData(long data) {
