@@ -35,47 +35,23 @@ import java.util.OptionalLong;
  * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
  * FabricException if the provider reports an error.
  */
-public final class Rma {
-    private static final long READ = Access.READ.bit();
-    private static final long WRITE = Access.WRITE.bit();
-    private static final long REMOTE_READ = Access.REMOTE_READ.bit();
-    private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
-
+public final class Rma extends OneSided {
     private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
 
-    final Endpoint endpoint;
-    private final RmaOps ops;
-    private final TransferChecks checks;
-    private final PostOutcome slots;
-    private final ContextSlab contexts;
-    private final ThreadGuard guard;
-    private final Thread unlocked;
-    /** For operations without flags of their own, as is the number of the endpoint. */
-    private final long defaultFlags;
-    private final long number;
-    private final boolean emptyReadsHang;
+    final RmaOps ops;
+    private final boolean fillsOneSegment;
     private volatile Saves saves;
 
     Rma(Endpoint endpoint) {
-        this.endpoint = endpoint;
-        this.ops = new RmaOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
-        this.checks = new TransferChecks(endpoint);
-        this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.bindings.transmitQueue().contexts;
-        this.guard = endpoint.bindings.transmitQueue().guard;
-        this.unlocked = guard.unlocked();
-        this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.number = slots.numberFor(defaultFlags);
-        this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
+        super(endpoint);
+        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.fillsOneSegment = domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     /** {@return the largest number of bytes of one operation} */
     public long maximumMessageSize() {
-        return checks.maximumMessageSize;
+        return maximumMessageSize;
     }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts writing to a peer's memory if there is room; fi_write.
@@ -95,12 +71,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
+                    && accepted(context, ops.fi_write(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -110,8 +86,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_write", peer,
-                    () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_write", peer, () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -125,12 +100,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (length == 0 && emptyReadsHang) { return slots.readsNothing(number, token); }
+            require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
+            if (length == 0 && emptyReadsHang) { return completeEmptyRead(number, token); }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
+                    && accepted(context, ops.fi_read(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -140,8 +115,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_read", peer,
-                    () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_read", peer, () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -151,13 +125,12 @@ public final class Rma {
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        checks.requireInjectable(length);
+        requireInjectable(length);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_write", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -167,8 +140,7 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_write", peer,
-                    () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
+            awaitRoom("fi_inject_write", peer, () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
         }
     }
 
@@ -180,13 +152,13 @@ public final class Rma {
      */
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.requireData(data);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE && end(
+            return context != ContextSlab.NONE && accepted(
                     context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context),
                     "fi_writedata", peer);
@@ -199,7 +171,7 @@ public final class Rma {
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_writedata", peer,
+            awaitRoom("fi_writedata", peer,
                     () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
         }
     }
@@ -210,14 +182,13 @@ public final class Rma {
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
-        checks.requireInjectable(length);
-        checks.requireData(data);
+        requireInjectable(length);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_writedata", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_writedata", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -227,7 +198,7 @@ public final class Rma {
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_writedata", peer,
+            awaitRoom("fi_inject_writedata", peer,
                     () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
     }
@@ -271,11 +242,11 @@ public final class Rma {
         long promised = endpoint.info().transmit().messageOrder();
         if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
             throw new UnsupportedOperationException(
-                    "the provider " + checks.provider + " does not promise that a write of " + local.length()
+                    "the provider " + provider + " does not promise that a write of " + local.length()
                             + " bytes lands before the next: use writeData, which tells the target by a completion");
         }
-        checks.requireInjectable(flag.length());
-        checks.require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
+        requireInjectable(flag.length());
+        require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
         write(local, peer, remote, token);
         injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
     }
@@ -290,7 +261,7 @@ public final class Rma {
      */
     public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
         endpoint.requireEnabled();
-        if (saves == null) { saves = new Saves(endpoint, this, checks, peer); }
+        if (saves == null) { saves = new Saves(endpoint, this, peer); }
         saves.attach(peer, Objects.requireNonNull(ticket, "ticket"));
     }
 
@@ -322,7 +293,7 @@ public final class Rma {
     /** As {@link #trySave}, but waits until fewer saves are under way. */
     public void save(Peer peer, RemoteRegion region, Durability level, long token) {
         if (!trySave(peer, region, level, token)) {
-            PostRetry.until(endpoint, "save", peer, () -> trySave(peer, region, level, token));
+            awaitRoom("save", peer, () -> trySave(peer, region, level, token));
         }
     }
 
@@ -335,12 +306,12 @@ public final class Rma {
     boolean tryFence(RmaMessageStruct fence, int region, Peer peer, long flags) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireReachable(peer);
+            requireReachable(peer);
             long context = contexts.acquire(endpoint.number, ContextSlab.endpoint(endpoint.number) | ContextSlab.SILENT,
                     region | ContextSlab.FENCE);
             if (context == ContextSlab.NONE) { return false; }
             fence.context(context);
-            return end(context, ops.fi_writemsg(fence, FENCE_FLAGS | flags), "fi_writemsg", peer);
+            return accepted(context, ops.fi_writemsg(fence, FENCE_FLAGS | flags), "fi_writemsg", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -350,50 +321,18 @@ public final class Rma {
      * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar
      * calls}
      */
-    public RmaMessage message() {
+    public PreparedRma message() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
+        return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
+                (int) Math.min(limits.rmaIovLimit(), Integer.MAX_VALUE)));
     }
 
-    /** Posts a checked message through this call if there is room. */
-    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
-        try {
-            checks.requireOpen(message.regions, message.localCount, message.peer);
-            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
-            if (message.localLength == 0) {
-                if (call.isRead && emptyReadsHang) { return slots.readsNothing(as, token); }
-                if (!call.isRead) { slots.requireEmptyWriteCompletes(call.hasFlags ? message.flags : defaultFlags); }
-            }
-            long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
-            if (context == ContextSlab.NONE) { return false; }
-            if (message.localCount > 1) {
-                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
-            }
-            return end(context, submit(message, call, context), call.operation, message.peer);
-        } finally {
-            ThreadGuard.exit(guard, entered);
+    /** Of a read into several local segments. */
+    void requireSeveralFilled() {
+        if (fillsOneSegment) {
+            throw new UnsupportedOperationException(
+                    "on Soft-iWARP a read into several local segments fills only the first, "
+                            + "yet completes: read into each with an operation of its own");
         }
-    }
-
-    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
-        message.struct.context(context);
-        return switch (call) {
-            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
-            case READ_VECTOR -> ops.fi_readv(message.struct, context);
-        };
-    }
-
-    /** As {@link #tryPost}, but waits until there is room. */
-    void post(RmaMessage message, RmaMessage.Call call, long token) {
-        if (!tryPost(message, call, token)) {
-            PostRetry.until(endpoint, call.operation, message.peer, () -> tryPost(message, call, token));
-        }
-    }
-
-    private boolean end(long context, long status, String operation, Peer peer) {
-        return status == 0 || slots.refused(context, status, operation, peer);
     }
 }

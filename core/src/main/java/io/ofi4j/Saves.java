@@ -29,7 +29,6 @@ final class Saves implements Runnable {
 
     private final Endpoint endpoint;
     private final Rma rma;
-    private final TransferChecks checks;
     private final CompletionQueue queue;
     private final SaveLink link;
     private final MemoryRegion fenceSource;
@@ -98,14 +97,13 @@ final class Saves implements Runnable {
     }
 
     /** Opens what the first service needs. */
-    Saves(Endpoint endpoint, Rma rma, TransferChecks checks, Peer first) {
+    Saves(Endpoint endpoint, Rma rma, Peer first) {
         if (endpoint.original != null) {
             throw new UnsupportedOperationException("the saves of " + endpoint
                     + " are those of the endpoint it was made from: save there what was written here, too");
         }
         this.endpoint = endpoint;
         this.rma = rma;
-        this.checks = checks;
         this.queue = endpoint.bindings.transmitQueue();
         requireReachable(first);
         this.fenceSource = endpoint.domain.allocate(2 * Long.BYTES, Access.WRITE);
@@ -131,23 +129,35 @@ final class Saves implements Runnable {
         }
     }
 
+    private static void requireSavable(RemoteRegion region, Durability level) {
+        if ((region.accessBits() & Access.REMOTE_WRITE.bit()) == 0) {
+            throw new IllegalArgumentException("the remote region is registered for " + region.access()
+                    + ", which lacks REMOTE_WRITE: there is nothing to save");
+        }
+        Durability most = Durability.of(region.kind());
+        if (!most.meets(level)) {
+            throw new UnsupportedOperationException("bytes in memory of kind " + region.kind() + " are " + most
+                    + " at most, not " + level + ": let the owner map a file on a disk with Domain.map");
+        }
+    }
+
     private void requireReachable(Peer peer) {
         try (var _ = queue.guard.enter()) {
-            checks.requireReachable(peer);
+            rma.requireReachable(peer);
         }
     }
 
     /** Begins a save of what was written to a region; false if so many are under way. */
     boolean trySave(Peer peer, RemoteRegion region, Durability level, long token, OptionalLong data) {
         requireReachable(peer);
-        checks.requireSavable(region, level);
+        requireSavable(region, level);
         return trySave(peer, SaveMessage.REQUEST, region, level, token, data);
     }
 
     /** Begins a save of what atomic operations have changed in a region; false if so many are under way. */
     boolean trySaveAtomics(Peer peer, RemoteRegion region, Durability level, long token) {
         requireReachable(peer);
-        checks.requireSavable(region, level);
+        requireSavable(region, level);
         return trySave(peer, SaveMessage.REQUEST_POLLED, region, level, token, OptionalLong.empty());
     }
 
@@ -277,9 +287,9 @@ final class Saves implements Runnable {
 
     /** A write of the number at this offset of the source, to the same one of what the owner has for this writer. */
     private void prepare(Owner owner, long offset) {
-        fence.local(0, fenceSource.address + offset, Long.BYTES, fenceSource.descriptor);
+        fence.local.set(0, fenceSource.address + offset, Long.BYTES, fenceSource.descriptor);
         fence.localCount(1, Long.BYTES);
-        fence.remote(0, owner.fences.base() + owner.writer * SaveService.FENCE_BYTES + offset, Long.BYTES,
+        fence.remote.set(0, owner.fences.base() + owner.writer * SaveService.FENCE_BYTES + offset, Long.BYTES,
                 owner.fences.key());
         fence.remoteCount(1);
         fence.peer(owner.peer.fabricAddress);

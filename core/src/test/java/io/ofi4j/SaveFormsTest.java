@@ -99,7 +99,7 @@ class SaveFormsTest {
                 MemoryRegion target = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE);
                 MemoryRegion source = pair.domain.allocate(BLOCK, Access.WRITE)) {
             pair.rma().saveThrough(pair.far, service.ticket());
-            RmaMessage save = pair.rma().message().peer(pair.far).remote(target.remote(), BLOCK, BLOCK);
+            PreparedRma save = pair.rma().message().peer(pair.far).remote(target.remote(), BLOCK, BLOCK);
             for (int round = 1; round <= 5; round++) {
                 source.segment().fill((byte) round);
                 pair.rma().write(source, 0, BLOCK, pair.far, target.remote(), BLOCK, 1);
@@ -129,7 +129,7 @@ class SaveFormsTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> pair.rma().message().peer(pair.far).save(Durability.DELIVERED, 1))
                     .withMessageContaining("one remote segment");
-            RmaMessage save = pair.rma().message().peer(pair.far).remote(plain.remote(), 0, 64);
+            PreparedRma save = pair.rma().message().peer(pair.far).remote(plain.remote(), 0, 64);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> save.flags(OperationFlag.DELIVERY_COMPLETE).save(Durability.DELIVERED, 1))
                     .withMessageContaining("REMOTE_CQ_DATA");

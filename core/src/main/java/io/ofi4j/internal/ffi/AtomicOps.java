@@ -165,7 +165,7 @@ public final class AtomicOps {
 
     /** Uses the operand, the peer and the only remote segment of the message, as do the other vectored calls. */
     public long fi_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
+        SegmentVector operand = message.operand;
         try {
             return write(false, writev, operand.segments.address(), operand.descriptors.address(), operand.count,
                     message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype, operation, context);
@@ -175,8 +175,8 @@ public final class AtomicOps {
     }
 
     public long fi_fetch_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector operand = message.operand;
+        SegmentVector result = message.result;
         try {
             return (long) FETCH_VECTOR.invokeExact(readwritev, endpoint, operand.segments.address(),
                     operand.descriptors.address(), operand.count, result.segments.address(),
@@ -190,9 +190,9 @@ public final class AtomicOps {
     }
 
     public long fi_compare_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
-        AtomicMessageStruct.Vector compare = message.compare;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector operand = message.operand;
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
         try {
             return (long) COMPARE_VECTOR.invokeExact(compwritev, endpoint, operand.segments.address(),
                     operand.descriptors.address(), operand.count, compare.segments.address(),
@@ -215,7 +215,7 @@ public final class AtomicOps {
     }
 
     public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector result = message.result;
         try {
             return (long) FETCH_MESSAGE.invokeExact(readwritemsg, endpoint, message.message.address(),
                     result.segments.address(), result.descriptors.address(), result.count, flags);
@@ -227,8 +227,8 @@ public final class AtomicOps {
     }
 
     public long fi_compare_atomicmsg(AtomicMessageStruct message, long flags) {
-        AtomicMessageStruct.Vector compare = message.compare;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
         try {
             return (long) COMPARE_MESSAGE.invokeExact(compwritemsg, endpoint, message.message.address(),
                     compare.segments.address(), compare.descriptors.address(), compare.count, result.segments.address(),
