@@ -52,12 +52,9 @@ public final class Atomics extends OneSided {
 
     Atomics(Endpoint endpoint) {
         super(endpoint);
-        if (endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
-            throw new UnsupportedOperationException("atomic operations of the provider " + provider
-                    + " fail, are wrong, or end the process: use another provider");
-        }
+        endpoint.quirks.require(Fact.ATOMICS_BREAK);
         this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts());
-        this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_ONLY_COPY), provider);
+        this.limits = new AtomicLimits(ops, endpoint.quirks.refusal(Fact.ATOMICS_ONLY_COPY), provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
                     "the provider " + provider + " claims atomic operations and has none: use another provider");
@@ -352,17 +349,11 @@ public final class Atomics extends OneSided {
     @Override
     void requireOffered(OperationFlag flag) {
         super.requireOffered(flag);
-        boolean isBroken = switch (flag) {
-            case INJECT -> endpoint.quirks.has(Fact.ATOMIC_INJECTS_ARE_SILENT);
-            case REMOTE_CQ_DATA -> endpoint.quirks.has(Fact.ATOMICS_CARRY_NO_DATA);
-            default -> false;
-        };
-        if (isBroken) {
-            throw new UnsupportedOperationException(
-                    "atomic operations with " + flag + " do not work on provider " + provider
-                            + (flag == OperationFlag.INJECT
-                                    ? ": use Atomics.inject"
-                                    : ": tell the peer with a write that has data, or a message"));
+        switch (flag) {
+            case INJECT -> endpoint.quirks.require(Fact.ATOMIC_INJECTS_ARE_SILENT);
+            case REMOTE_CQ_DATA -> endpoint.quirks.require(Fact.ATOMICS_CARRY_NO_DATA);
+            default -> {
+            }
         }
     }
 

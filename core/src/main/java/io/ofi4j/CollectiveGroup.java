@@ -22,8 +22,6 @@ import java.util.function.BooleanSupplier;
 public final class CollectiveGroup {
     private static final long SEND = Access.SEND.bit();
     private static final long RECEIVE = Access.RECEIVE.bit();
-    /** The longest message between members that arrives where long ones do not. */
-    private static final long LONGEST = 16384;
 
     private final Collectives family;
     private final long address;
@@ -233,24 +231,20 @@ public final class CollectiveGroup {
                     datatype);
         }
         long most = Math.min(family.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
-        if (family.limited) {
-            most = Math.min(most,
-                    collective == Collective.BROADCAST
-                            ? LONGEST / datatype.size() / longestShare() * size
-                            : LONGEST / datatype.size() / share);
-        }
+        long longest = family.longestMessage / datatype.size();
+        most = Math.min(most, collective == Collective.BROADCAST ? longest / longestShare() * size : longest / share);
         if (count < 1 || count > most) {
-            throw new IllegalArgumentException(
-                    collective + " of " + datatype + " among " + size + " takes 1 to " + most + " elements on provider "
-                            + family.provider + ", not " + count + ": do it in parts, or use JobCollectives");
+            throw new IllegalArgumentException(collective + " of " + datatype + " among " + size + " takes 1 to " + most
+                    + " elements on provider " + family.provider + ", not " + count + ": "
+                    + (family.longMessages == null ? "do it in parts, or use JobCollectives" : family.longMessages));
         }
         return count * datatype.size();
     }
 
     private void requireShared(Datatype datatype, long count) {
-        if (family.uneven && count % size != 0) {
-            throw new IllegalArgumentException("the provider " + family.provider + " writes beyond " + count
-                    + " elements of " + datatype + " in a broadcast among " + size + ": use a multiple of " + size);
+        if (family.unevenBroadcasts != null && count % size != 0) {
+            throw new IllegalArgumentException(count + " elements of " + datatype + " are no multiple of " + size
+                    + ", the number of members: " + family.unevenBroadcasts);
         }
     }
 

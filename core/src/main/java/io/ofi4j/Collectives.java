@@ -35,12 +35,14 @@ public final class Collectives extends PostPath {
     private static final int DATATYPES = Datatype.values().length;
 
     final CollectiveOps ops;
-    /** Whether messages of more than 16 KiB between members never arrive, or end the process. */
-    final boolean limited;
+    /** The longest message between two members. */
+    final long longestMessage;
+    /** Why longer ones are refused, or null. */
+    final String longMessages;
     /** The operations that may be in flight: each needs a receive, and so does a join. */
     private final int most;
-    /** Whether a broadcast whose elements the members cannot share evenly writes beyond them. */
-    final boolean uneven;
+    /** Why a broadcast of elements that the members cannot share evenly is refused, or null. */
+    final String unevenBroadcasts;
     private final EqOps events;
     /** One more than what the provider answered, by collective, operation and datatype; 0: it was not asked. */
     private final long[] answers = new long[Collective.values().length * OPERATIONS * DATATYPES];
@@ -52,11 +54,12 @@ public final class Collectives extends PostPath {
         super(endpoint);
         this.ops = new CollectiveOps(endpoint.handle);
         this.events = new EqOps(events);
-        this.limited = endpoint.quirks.has(Fact.LONG_COLLECTIVES_BREAK);
+        this.longMessages = endpoint.quirks.refusal(Fact.LONG_COLLECTIVES_BREAK);
+        this.longestMessage = longMessages == null ? Integer.MAX_VALUE : Fact.LONGEST_COLLECTIVE;
         this.most = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
                 ? Math.clamp(endpoint.info().receive().size() - 1, 1, Integer.MAX_VALUE)
                 : Integer.MAX_VALUE;
-        this.uneven = endpoint.quirks.has(Fact.UNEVEN_BROADCASTS_OVERRUN);
+        this.unevenBroadcasts = endpoint.quirks.refusal(Fact.UNEVEN_BROADCASTS_OVERRUN);
     }
 
     /**

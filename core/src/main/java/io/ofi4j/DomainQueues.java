@@ -85,10 +85,7 @@ final class DomainQueues {
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE && areDomains()) {
-            throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
-                    + " with threading model COMPLETION: poll, or request another threading model");
-        }
+        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUES_ARE_DOMAINS); }
     }
 
     private ThreadGuard guard() {

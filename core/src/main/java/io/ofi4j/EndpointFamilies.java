@@ -28,11 +28,8 @@ final class EndpointFamilies {
 
     Tagged tagged() {
         require(Capability.TAGGED);
-        if (collectives != null) { requireApart(); }
-        if (endpoint.quirks.has(Fact.CONNECTED_TAGS_CRASH)) {
-            throw new UnsupportedOperationException("tagged messages of connected endpoints end the process over "
-                    + endpoint.info().provider() + ": use messages, or endpoints without connections");
-        }
+        if (collectives != null) { endpoint.quirks.require(Fact.COLLECTIVES_USE_TAGS); }
+        endpoint.quirks.require(Fact.CONNECTED_TAGS_CRASH);
         if (tagged == null) { tagged = new Tagged(endpoint); }
         return tagged;
     }
@@ -45,16 +42,9 @@ final class EndpointFamilies {
 
     Collectives collectives() {
         require(Capability.COLLECTIVE);
-        if (tagged != null) { requireApart(); }
+        if (tagged != null) { endpoint.quirks.require(Fact.COLLECTIVES_USE_TAGS); }
         if (collectives == null) { collectives = new Collectives(endpoint, endpoint.atProvider.joinEvents()); }
         return collectives;
-    }
-
-    private void requireApart() {
-        if (endpoint.quirks.has(Fact.COLLECTIVES_USE_TAGS)) {
-            throw new UnsupportedOperationException("over " + endpoint.info().provider()
-                    + " a receive of any tag beside collective operations ends the process: use an endpoint for each");
-        }
     }
 
     /** Before the endpoint closes. */

@@ -14,6 +14,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.MsgOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * Messages that are matched with posted receives in order; fi_msg(3). Returned by {@link Endpoint#messages}. Offsets and lengths are
@@ -45,12 +46,12 @@ public final class Messages extends TwoSided {
     private final MsgOps ops;
     /** For receives of many messages; used inside the guard of receives. */
     private final MessageStruct many = new MessageStruct(false, 1);
-    /** The cause to refuse them, or null. */
+    /** Why they are refused, or null. */
     private final String whyNotMany;
     private final boolean saysWhere;
 
     Messages(Endpoint endpoint) {
-        super(endpoint, 0, whyUndirected(endpoint));
+        super(endpoint, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         this.whyNotMany = whyNotMany(endpoint);
@@ -63,11 +64,7 @@ public final class Messages extends TwoSided {
             return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
                     + " lacks: ask for it in FabricHints, or post a receive for each message";
         }
-        return endpoint.quirks.has(Fact.LONG_MESSAGES_OVERWRITE)
-                ? "over " + endpoint.info().provider()
-                        + " of this libfabric a peer's message could overwrite what is behind a"
-                        + " receive of many messages: post a receive for each message"
-                : null;
+        return endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
     }
 
     /**
@@ -275,7 +272,7 @@ public final class Messages extends TwoSided {
     }
 
     private void requireMany() {
-        if (whyNotMany != null) { throw new UnsupportedOperationException(whyNotMany); }
+        Quirks.require(whyNotMany);
         if (!saysWhere) {
             throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
                     + " CompletionFormat.DATA or TAGGED");

@@ -8,6 +8,7 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
 
@@ -40,7 +41,8 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     private final long reported;
     private final long unreported;
     private final long completionDataSize;
-    private final boolean emptyDeliveriesHang;
+    /** Why an operation of no bytes that is to be delivered is refused, or null. */
+    private final String emptyDeliveries;
     /** Whether reads of no bytes are completed by {@link #completeEmptyRead}. */
     final boolean emptyReadsHang;
 
@@ -60,7 +62,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
         this.maximumMessageSize = info.endpoint().maximumMessageSize();
         this.injectSize = info.transmit().injectSize();
         this.completionDataSize = info.domain().completionDataSize();
-        this.emptyDeliveriesHang = endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG);
+        this.emptyDeliveries = endpoint.quirks.refusal(Fact.EMPTY_DELIVERIES_HANG);
         this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
     }
 
@@ -71,25 +73,28 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Whether the provider has accepted the operation with this context; if not, its slot is given back. The peer may be null. */
     final boolean accepted(long context, long status, String operation, Peer peer) {
-        return status == 0 || refused(context, status, operation, peer);
+        if (status != 0) { refused(contexts, context, status, operation, peer); }
+        return status == 0;
     }
 
-    private boolean refused(long context, long status, String operation, Peer peer) {
-        contexts.release(context);
-        return accepted(status, operation, peer);
-    }
-
-    /** Whether the provider has accepted an operation without a context; false if it has no room, any other status is thrown. */
+    /** As the other, of an operation without a context. */
     final boolean accepted(long status, String operation, Peer peer) {
-        return status == 0 || hasFailed(status, operation, peer);
+        if (status != 0) { requireFull(status, operation, peer); }
+        return status == 0;
     }
 
-    private boolean hasFailed(long status, String operation, Peer peer) {
-        if (status == -Errno.EAGAIN) {
-            endpoint.timesFull++;
-            return false;
+    /** Gives the slot back. */
+    final void refused(ContextSlab slots, long context, long status, String operation, Peer peer) {
+        slots.release(context);
+        requireFull(status, operation, peer);
+    }
+
+    /** Counts an operation that found no room; any other status is thrown. */
+    private void requireFull(long status, String operation, Peer peer) {
+        if (status != -Errno.EAGAIN) {
+            throw Status.exception(status, operation, peer == null ? "" : " to " + peer, provider);
         }
-        throw Status.exception(status, operation, peer == null ? "" : " to " + peer, provider);
+        endpoint.timesFull++;
     }
 
     /** Makes progress until there is room for an operation that found none; the peer may be null. */
@@ -104,10 +109,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Called for an operation of no bytes with these flags. */
     final void requireEmptyCompletes(long flags) {
-        if (emptyDeliveriesHang && (flags & DELIVERY_COMPLETE) != 0) {
-            throw new UnsupportedOperationException("a write of no bytes with DELIVERY_COMPLETE never completes over "
-                    + provider + " of this libfabric: leave the flag or the write out, or install libfabric 2");
-        }
+        if ((flags & DELIVERY_COMPLETE) != 0) { Quirks.require(emptyDeliveries); }
     }
 
     final void requireInside(MemoryRegion local, long offset, long length) {

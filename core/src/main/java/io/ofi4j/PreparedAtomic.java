@@ -237,10 +237,7 @@ public final class PreparedAtomic extends Prepared<PreparedAtomic> {
     /** What starts it later, checked as a post is before the guard. */
     DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
         requireSuits(form, true, operation);
-        if (remote.count > operands.count && atomics.endpoint.quirks.has(Fact.DEFERRED_ATOMICS_LOSE_TARGETS)) {
-            throw new UnsupportedOperationException("deferred atomic operations with more remote segments than operand"
-                    + " segments do not work on provider " + atomics.provider + ": queue several");
-        }
+        if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }
         struct.prepare(operation.value(), 0);
         return switch (form) {
             case BASE -> DeferredWorkStruct.execute(atomics.endpoint.handle, struct, flags);

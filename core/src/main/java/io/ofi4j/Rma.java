@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 import java.util.Objects;
 import java.util.OptionalLong;
 
@@ -39,13 +40,14 @@ public final class Rma extends OneSided {
     private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
 
     final RmaOps ops;
-    private final boolean fillsOneSegment;
+    /** Why a read into several local segments is refused, or null. */
+    private final String severalSegments;
     private volatile Saves saves;
 
     Rma(Endpoint endpoint) {
         super(endpoint);
         this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
-        this.fillsOneSegment = domain.quirks.has(Fact.READS_FILL_ONE_SEGMENT);
+        this.severalSegments = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     /** {@return the largest number of bytes of one operation} */
@@ -328,11 +330,5 @@ public final class Rma extends OneSided {
     }
 
     /** Of a read into several local segments. */
-    void requireSeveralFilled() {
-        if (fillsOneSegment) {
-            throw new UnsupportedOperationException(
-                    "on Soft-iWARP a read into several local segments fills only the first, "
-                            + "yet completes: read into each with an operation of its own");
-        }
-    }
+    void requireSeveralFilled() { Quirks.require(severalSegments); }
 }

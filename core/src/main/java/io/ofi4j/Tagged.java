@@ -10,6 +10,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.TaggedOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * Messages that are matched with posted receives by a tag; fi_tagged(3). Returned by {@link Endpoint#tagged}. A receive takes the first
@@ -26,17 +27,24 @@ public final class Tagged extends TwoSided {
     /** For looks, and receives of what they have claimed; used inside the guard of receives. */
     private final MessageStruct look = new MessageStruct(true, 1);
     private final long tagBits;
-    private final boolean ignoresMasks;
-    private final boolean discardedHang;
+    /** Why calls are refused, or null, as are the strings below. */
+    private final String masks;
+    private final String looks;
+    private final String claims;
+    private final String discards;
 
     Tagged(Endpoint endpoint) {
-        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit(), null);
+        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
         this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
-        this.ignoresMasks = endpoint.quirks.has(Fact.MASKS_IGNORED);
-        this.discardedHang = endpoint.quirks.has(Fact.DISCARDED_SENDS_HANG);
+        this.masks = endpoint.quirks.refusal(Fact.MASKS_IGNORED);
+        this.looks = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
+                ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
+                : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
+        this.claims = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
+        this.discards = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
         look.peer(ANY);
     }
 
@@ -246,10 +254,7 @@ public final class Tagged extends TwoSided {
      *         {@code ofi_rxd}
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
-        if (discardedHang) {
-            throw new UnsupportedOperationException(
-                    "the sender of a long message that is discarded waits for ever over " + provider + ": receive it");
-        }
+        Quirks.require(discards);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
     }
 
@@ -263,7 +268,7 @@ public final class Tagged extends TwoSided {
      * with FI_CLAIM. It takes a place of the queue until then. It is refused where it cuts long messages short, as over {@code ofi_rxd}.
      */
     public boolean tryClaim(long tag, long ignore, long token) {
-        requireClaims();
+        Quirks.require(claims);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
     }
 
@@ -308,7 +313,7 @@ public final class Tagged extends TwoSided {
     }
 
     private boolean tryLook(long tag, long ignore, long token, long flags) {
-        if (!looks) { throw noLooks(); }
+        Quirks.require(looks);
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireTag(tag);
@@ -334,12 +339,7 @@ public final class Tagged extends TwoSided {
         }
     }
 
-    void requireMask(long ignore) {
-        if (ignoresMasks && ignore != 0) {
-            throw new UnsupportedOperationException("provider " + provider + " of this libfabric does not ignore bits"
-                    + " of messages that come before their receive: receive the whole tag");
-        }
-    }
+    void requireMask(long ignore) { if (ignore != 0) { Quirks.require(masks); } }
 
     /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, of a slice. */
     public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {

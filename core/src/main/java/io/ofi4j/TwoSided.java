@@ -10,6 +10,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
 
@@ -28,48 +29,33 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     final ThreadGuard receiveGuard;
     final Thread receiveUnlocked;
     final long receiveNumber;
-    private final boolean losesData;
-    private final boolean injectsHang;
-    private final boolean claimsTruncate;
     private final boolean directed;
-    /** The cause to refuse receives from one peer, or null. */
-    private final String whyUndirected;
-    private final boolean forgetsSpelling;
     private final boolean fullIsNoMemory;
-    private final boolean isShared;
-    /** Whether a message can be looked at before it is received. */
-    final boolean looks;
-    private final boolean endsSilently;
+    /** Why calls are refused, or null, as are the strings below. */
+    private final String directedReceives;
+    private final String respelledPeers;
+    private final String completionData;
+    private final String injects;
+    private final String cancels;
 
-    /** The cause to refuse receives from one peer without tags, or null. */
-    static String whyUndirected(Endpoint endpoint) {
-        String receive = "a receive over " + endpoint.info().provider();
-        if (endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)) {
-            return receive + " takes the messages of any peer: receive with tags from one";
-        }
-        return endpoint.quirks.has(Fact.DIRECTED_RECEIVES_CRASH)
-                ? receive + " of this libfabric that takes the messages of one peer may end the process:"
-                        + " receive with tags from one"
-                : null;
-    }
-
-    TwoSided(Endpoint endpoint, long directedBits, String whyUndirected) {
+    /** Receives from one peer need any of these capabilities, and are refused where one of the facts is known. */
+    TwoSided(Endpoint endpoint, long directedBits, Fact... undirected) {
         super(endpoint);
-        this.whyUndirected = whyUndirected;
+        Quirks quirks = endpoint.quirks;
+        boolean isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
         this.receiveQueue = endpoint.bindings.receiveQueue();
         this.receiveContexts = receiveQueue.contexts;
         this.receiveGuard = receiveQueue.guard;
         this.receiveUnlocked = receiveGuard.unlocked();
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
-        this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
-        this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
-        this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);
-        this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
-        this.isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
-        this.looks = !endpoint.quirks.has(Fact.PEEK_RECEIVES)
-                && !(isShared && endpoint.quirks.has(Fact.SHARED_LOOKS_CRASH));
-        this.endsSilently = isShared && endpoint.quirks.has(Fact.SHARED_RECEIVES_END_SILENTLY);
-        this.forgetsSpelling = endpoint.quirks.has(Fact.RESPELLED_PEERS_UNRECOGNIZED);
+        this.fullIsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
+        this.directedReceives = isShared
+                ? endpoint + " takes the messages of any peer: receive from any"
+                : quirks.refusal(undirected);
+        this.respelledPeers = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
+        this.completionData = quirks.refusal(Fact.MESSAGES_LOSE_DATA);
+        this.injects = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
+        this.cancels = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
 
@@ -92,10 +78,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireReceiving();
-            if (endsSilently) {
-                throw new UnsupportedOperationException("a receive of a shared context of " + provider
-                        + " that is canceled does not come back: close the context, which ends its receives");
-            }
+            Quirks.require(cancels);
             long[] found = receiveContexts.receives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
@@ -130,12 +113,11 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
 
     /** As {@link #accepted(long, long, String, Peer)}, of a receive. */
     final boolean acceptedReceive(long context, long status, String operation) {
-        return status == 0 || refusedReceive(context, status, operation);
-    }
-
-    private boolean refusedReceive(long context, long status, String operation) {
-        receiveContexts.release(context);
-        return accepted(fullIsNoMemory && status == -Errno.ENOMEM ? -Errno.EAGAIN : status, operation, null);
+        if (status != 0) {
+            boolean isFull = fullIsNoMemory && status == -Errno.ENOMEM;
+            refused(receiveContexts, context, isFull ? -Errno.EAGAIN : status, operation, null);
+        }
+        return status == 0;
     }
 
     /** As {@link #awaitRoom}, of a receive. */
@@ -198,43 +180,19 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
             throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
                     + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
         }
-        String why = isShared ? endpoint + " takes the messages of any peer" : whyUndirected;
-        if (why != null) { throw new UnsupportedOperationException(why); }
+        Quirks.require(directedReceives);
         requireReachable(peer);
-        if (forgetsSpelling && peer.entry.isRespelled) {
-            throw new UnsupportedOperationException("a receive from one peer over " + provider
-                    + " of this libfabric does not recognize " + peer + ", which is in this process or has chosen its"
-                    + " name: receive from any peer, or let the provider choose the name");
-        }
+        if (peer.entry.isRespelled) { Quirks.require(respelledPeers); }
         return peer.fabricAddress;
     }
 
     @Override
     final void requireData(long data) {
         super.requireData(data);
-        if (losesData) {
-            throw new UnsupportedOperationException("messages over " + provider
-                    + " may lose their completion data: put the data into the message, or use another provider");
-        }
+        Quirks.require(completionData);
     }
 
     final void requireInjectCompletes(long flags) {
-        if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) {
-            throw new UnsupportedOperationException(
-                    "a message with INJECT never completes over " + provider + ": use inject, or leave the flag out");
-        }
-    }
-
-    final UnsupportedOperationException noLooks() {
-        return new UnsupportedOperationException("a look for a message over " + provider
-                + (isShared ? " in a shared context ends the process" : " of this libfabric receives it")
-                + ": post a receive");
-    }
-
-    final void requireClaims() {
-        if (claimsTruncate) {
-            throw new UnsupportedOperationException(
-                    "a message that is claimed over " + provider + " may be cut short: receive it");
-        }
+        if ((flags & OperationFlag.INJECT.bit()) != 0) { Quirks.require(injects); }
     }
 }
