@@ -10,5 +10,5 @@
 module io.ofi4j.bindings {
     exports io.ofi4j.bindings to io.ofi4j;
     exports io.ofi4j.bindings.libc to io.ofi4j;
-    exports io.ofi4j.bindings.verbs to io.ofi4j;
+    exports io.ofi4j.bindings.verbs to io.ofi4j.verbs;
 }

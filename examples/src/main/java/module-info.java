@@ -2,6 +2,8 @@
 @SuppressWarnings("requires-automatic") // HdrHistogram has no module descriptor
 module io.ofi4j.examples {
     requires io.ofi4j;
+    requires io.ofi4j.job;
+    requires io.ofi4j.verbs;
     requires jdk.nio.mapmode; // files on persistent memory
     requires java.management; // statistics as beans
     requires info.picocli;

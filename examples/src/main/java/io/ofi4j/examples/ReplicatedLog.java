@@ -18,7 +18,7 @@ import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.FabricHints;
-import io.ofi4j.util.Rendezvous;
+import io.ofi4j.job.Rendezvous;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -14,7 +14,7 @@ import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.util.Rendezvous;
+import io.ofi4j.job.Rendezvous;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 

@@ -1,0 +1,71 @@
+package io.ofi4j.artifacts;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.module.ModuleDescriptor;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The artifacts: what each module requires, what it shows to whom, and which of them call native code. */
+@Tag("once")
+class ArtifactsTest {
+    private static final Set<String> RESTRICTED = Set.of("downcallHandle", "upcallStub", "libraryLookup", "reinterpret",
+            "withTargetLayout");
+
+    private static Path classes(String artifact) { return Path.of("..", artifact, "target/classes"); }
+
+    private static ModuleDescriptor descriptor(String artifact) throws IOException {
+        try (InputStream in = Files.newInputStream(classes(artifact).resolve("module-info.class"))) {
+            return ModuleDescriptor.read(in);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr", "job, java.base io.ofi4j",
+            "verbs, java.base io.ofi4j io.ofi4j.bindings"})
+    void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
+        assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
+                .containsExactlyInAnyOrder(required.split(" "));
+    }
+
+    @Test
+    void internalsAreShownToTheVerbsPathAlone() throws IOException {
+        assertThat(descriptor("fabric").exports()).filteredOn(exports -> exports.source().contains(".internal"))
+                .allSatisfy(exports -> assertThat(exports.targets()).containsExactly("io.ofi4j.verbs"));
+        for (String artifact : Set.of("job", "verbs")) {
+            assertThat(descriptor(artifact).exports().stream().map(ModuleDescriptor.Exports::source)
+                    .collect(Collectors.toSet())).containsExactly("io.ofi4j." + artifact);
+        }
+    }
+
+    /** Whoever uses it need not name it in --enable-native-access. */
+    @Test
+    void theVerbsPathCallsNoRestrictedMethodItself() {
+        noClasses().should().accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
+                .check(new ClassFileImporter().importPath(classes("verbs")));
+    }
+
+    @Test
+    void ofAJobOnlyTheLaunchersCallRestrictedMethods() {
+        noClasses().that().resideOutsideOfPackage("io.ofi4j.job.internal").should()
+                .accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
+                .check(new ClassFileImporter().importPath(classes("job")));
+    }
+
+    private static boolean isRestricted(JavaAccess<?> access) {
+        return access.getTargetOwner().getPackageName().equals("java.lang.foreign")
+                && RESTRICTED.contains(access.getName());
+    }
+}

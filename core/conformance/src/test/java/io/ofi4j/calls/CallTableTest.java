@@ -1,0 +1,105 @@
+package io.ofi4j.calls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.Libfabric;
+import io.ofi4j.NoProviderException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Tries every call over every provider, and holds the table in core/README.md to what happened. With
+ * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
+ */
+@Timeout(60)
+class CallTableTest {
+    private static final Path README = Path.of("../README.md");
+    private static final int ENOSYS = 38;
+    private static final int ENOPROTOOPT = 92;
+    private static final int EOPNOTSUPP = 95;
+    /** What a provider says of a call that it does not have. */
+    private static final Set<Integer> NOT_OFFERED = Set.of(ENOSYS, EOPNOTSUPP, ENOPROTOOPT);
+
+    private static final Map<List<String>, String> OUTCOMES = new LinkedHashMap<>();
+    private static String version;
+
+    @BeforeAll
+    static void whichLibfabric() { version = Libfabric.load().version().toString(); }
+
+    static Stream<Arguments> trials() {
+        return CallColumn.here().flatMap(column -> CallTrials.ALL.keySet().stream().filter(column::tries)
+                .map(call -> Arguments.of(call, column)));
+    }
+
+    @ParameterizedTest(name = "{0} over {1}")
+    @MethodSource("trials")
+    void theCallDoesWhatItsManPageSaysOrIsNotOffered(String call, CallColumn column) throws Exception {
+        Optional<UpstreamFailures.Failure> failure = UpstreamFailures.of(call, column, version);
+        if (failure.isPresent()) { fails(call, failure.get(), failure.get().within(column)); }
+        String outcome = failure.isPresent()
+                ? failure.get().reason()
+                : isOffered(call, column) ? CallTable.WORKS : CallTable.NOT_OFFERED;
+        OUTCOMES.put(List.of(call, column.label()), outcome);
+    }
+
+    @Test
+    void everyFailureIsOfACallAndAColumnOfTheTable() {
+        CallTable.VERSIONS.stream().flatMap(UpstreamFailures::of).forEach(failure -> {
+            assertThat(CallTrials.ALL).containsKey(failure.call());
+            assertThat(CallColumn.LABELS).contains(failure.column());
+        });
+    }
+
+    /** Tries what is known to fail: one that works by now, or fails otherwise, fails the test. */
+    private static void fails(String call, UpstreamFailures.Failure failure, CallColumn column) {
+        Throwable end = catchThrowable(() -> CallTrials.ALL.get(call).run(column));
+        if (end == null) { fail("%s works over %s: take it out of UpstreamFailures", call, column); }
+        if (!failure.isShownBy(end)) {
+            fail("%s fails over %s otherwise than UpstreamFailures say: %s".formatted(call, column, failure), end);
+        }
+    }
+
+    /** Tries it; a trial that fails otherwise than by not being offered fails the test. */
+    private static boolean isOffered(String call, CallColumn column) throws Exception {
+        try {
+            CallTrials.ALL.get(call).run(column);
+            return true;
+        } catch (UnsupportedOperationException | NoProviderException e) {
+            return false;
+        } catch (FabricException e) {
+            if (NOT_OFFERED.contains(e.errno())) { return false; }
+            throw e;
+        }
+    }
+
+    @AfterAll
+    static void theTableSaysSo() {
+        if (!CallTable.VERSIONS.contains(version)) {
+            System.out.println("the table of calls has no column for libfabric " + version + ": nothing is compared");
+            return;
+        }
+        CallTable table = new CallTable(README, List.copyOf(CallTrials.ALL.keySet()), CallColumn.LABELS);
+        CallColumn.LABELS.stream().filter(CallColumn::isOfDatagrams)
+                .forEach(column -> CallTrials.ALL.keySet().stream().filter(call -> !MessageTrials.has(call))
+                        .forEach(call -> table.put(call, column, version, CallTable.NOT_TRIED)));
+        OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), version, outcome));
+        if (Boolean.getBoolean("ofi4j.calls.write")) { table.write(); }
+        assertThat(table.render()).as("the table of calls in core/README.md; -Dofi4j.calls.write=true writes it anew")
+                .isEqualTo(table.current());
+    }
+}

@@ -1,0 +1,72 @@
+package io.ofi4j.documentation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Holds the READMEs to the files they link to, and to the program they quote. */
+@Tag("once")
+class DocumentationTest {
+    private static final Path ROOT = Path.of("../..");
+    private static final Path README = ROOT.resolve("README.md");
+    private static final Path PROGRAM = ROOT.resolve("examples/src/main/java/io/ofi4j/examples/WriteToPeer.java");
+    private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(?:#([^)]*))?\\)");
+
+    @Test
+    void theProgramOfTheReadmeIsOneThatRuns() throws IOException {
+        Matcher quoted = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(README));
+        assertThat(quoted.find()).as("a program in " + README).isTrue();
+        assertThat(withoutLayout(Files.readString(PROGRAM))).contains(withoutLayout(quoted.group(1)));
+    }
+
+    private static String withoutLayout(String program) {
+        return program.replaceAll("//.*", "").replaceAll("\\s+", " ").strip();
+    }
+
+    @Test
+    void everyScriptHasASection() throws IOException {
+        List<String> headings = headings(ROOT.resolve("scripts/README.md"));
+        try (Stream<Path> files = Files.list(ROOT.resolve("scripts"))) {
+            assertThat(files.filter(Files::isExecutable).filter(Files::isRegularFile))
+                    .allSatisfy(script -> assertThat(headings).contains(script.getFileName().toString()));
+        }
+    }
+
+    static Stream<Path> documents() {
+        return Stream.of("", "bindings", "core", "core/fabric", "core/job", "core/verbs", "core/conformance",
+                "core/guide", "examples", "jmh", "scripts").map(folder -> ROOT.resolve(folder, "README.md"));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("documents")
+    void everyLinkLeadsSomewhere(Path document) throws IOException {
+        for (MatchResult link : LINK.matcher(Files.readString(document)).results().toList()) {
+            String target = link.group(1);
+            if (target.contains("://")) { continue; }
+            Path file = target.isEmpty() ? document : document.resolveSibling(target);
+            assertThat(file).as("%s in %s", link.group(), document).exists();
+            if (link.group(2) != null) {
+                assertThat(headings(file)).as("%s in %s", link.group(), document).contains(link.group(2));
+            }
+        }
+    }
+
+    /** The anchors of a document's headings. */
+    private static List<String> headings(Path document) throws IOException {
+        return Files.readAllLines(document).stream().filter(line -> line.startsWith("#")).map(line -> line
+                .replaceFirst("#+ ", "").toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-'))
+                .toList();
+    }
+}

@@ -1,0 +1,165 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_ops_atomic;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/**
+ * {@code struct fi_ops_atomic} of one endpoint. Made after fi_enable, during which some providers replace the table.
+ * datatype is an {@code enum fi_datatype}, operation an {@code enum fi_op}.
+ */
+public final class AtomicOps {
+    private final Handle handle;
+    private final long endpoint;
+    /** No operation is long: the provider's limit is some kilobytes. */
+    private final boolean critical;
+    /** The addresses of the functions. */
+    private final long write;
+    private final long writev;
+    private final long writemsg;
+    private final long inject;
+    private final long readwrite;
+    private final long readwritev;
+    private final long readwritemsg;
+    private final long compwrite;
+    private final long compwritev;
+    private final long compwritemsg;
+
+    public AtomicOps(Handle endpoint, boolean critical) {
+        this.handle = endpoint;
+        this.endpoint = endpoint.address();
+        this.critical = critical;
+        this.write = fi_atomic.addressOf(endpoint);
+        this.writev = fi_atomicv.addressOf(endpoint);
+        this.writemsg = fi_atomicmsg.addressOf(endpoint);
+        this.inject = fi_inject_atomic.addressOf(endpoint);
+        this.readwrite = fi_fetch_atomic.addressOf(endpoint);
+        this.readwritev = fi_fetch_atomicv.addressOf(endpoint);
+        this.readwritemsg = fi_fetch_atomicmsg.addressOf(endpoint);
+        this.compwrite = fi_compare_atomic.addressOf(endpoint);
+        this.compwritev = fi_compare_atomicv.addressOf(endpoint);
+        this.compwritemsg = fi_compare_atomicmsg.addressOf(endpoint);
+    }
+
+    /** The largest number of elements of one operation, or 0 if the provider does not have it. */
+    public long fi_atomicvalid(int datatype, int operation) {
+        return valid(fi_atomicvalid, datatype, operation);
+    }
+
+    /** As {@link #fi_atomicvalid}. */
+    public long fi_fetch_atomicvalid(int datatype, int operation) {
+        return valid(fi_fetch_atomicvalid, datatype, operation);
+    }
+
+    /** As {@link #fi_atomicvalid}. */
+    public long fi_compare_atomicvalid(int datatype, int operation) {
+        return valid(fi_compare_atomicvalid, datatype, operation);
+    }
+
+    private long valid(InlineFunction call, int datatype, int operation) {
+        MemorySegment function = call.find(handle);
+        if (function == null) { return 0; }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment count = arena.allocate(JAVA_LONG);
+            int status = fi_ops_atomic.writevalid.invoke(function, handle.pointer(), datatype, operation, count);
+            return status == 0 ? count.get(JAVA_LONG, 0) : 0;
+        }
+    }
+
+    public long fi_atomic(long buffer, long count, long descriptor, long peer, long address, long key, int datatype,
+            int operation, long context) {
+        return call(critical, write, endpoint, buffer, count, descriptor, peer, address, key, datatype, operation,
+                context);
+    }
+
+    public long fi_inject_atomic(long buffer, long count, long peer, long address, long key, int datatype,
+            int operation) {
+        return call(critical, inject, endpoint, buffer, count, peer, address, key, datatype, operation);
+    }
+
+    public long fi_fetch_atomic(long buffer, long count, long descriptor, long result, long resultDescriptor, long peer,
+            long address, long key, int datatype, int operation, long context) {
+        return call(critical, readwrite, endpoint, buffer, count, descriptor, result, resultDescriptor, peer, address,
+                key, datatype, operation, context);
+    }
+
+    public long fi_compare_atomic(long buffer, long count, long descriptor, long compare, long compareDescriptor,
+            long result, long resultDescriptor, long peer, long address, long key, int datatype, int operation,
+            long context) {
+        return call(critical, compwrite, endpoint, buffer, count, descriptor, compare, compareDescriptor, result,
+                resultDescriptor, peer, address, key, datatype, operation, context);
+    }
+
+    /** Uses the operand, the peer and the only remote segment of the message, as do the other vectored calls. */
+    public long fi_atomicv(AtomicMessageStruct message, int operation, long context) {
+        SegmentVector operand = message.operand;
+        try {
+            return call(false, writev, endpoint, operand.segments.address(), operand.descriptors.address(),
+                    operand.count, message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype,
+                    operation, context);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_fetch_atomicv(AtomicMessageStruct message, int operation, long context) {
+        SegmentVector operand = message.operand;
+        SegmentVector result = message.result;
+        try {
+            return call(false, readwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
+                    operand.count, result.segments.address(), result.descriptors.address(), result.count,
+                    message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype, operation, context);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_compare_atomicv(AtomicMessageStruct message, int operation, long context) {
+        SegmentVector operand = message.operand;
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
+        try {
+            return call(false, compwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
+                    operand.count, compare.segments.address(), compare.descriptors.address(), compare.count,
+                    result.segments.address(), result.descriptors.address(), result.count, message.peer(),
+                    message.remoteAddress(), message.remoteKey(), message.datatype, operation, context);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_atomicmsg(AtomicMessageStruct message, long flags) {
+        try {
+            return call(critical, writemsg, endpoint, message.message.address(), flags);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
+        SegmentVector result = message.result;
+        try {
+            return call(false, readwritemsg, endpoint, message.message.address(), result.segments.address(),
+                    result.descriptors.address(), result.count, flags);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_compare_atomicmsg(AtomicMessageStruct message, long flags) {
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
+        try {
+            return call(false, compwritemsg, endpoint, message.message.address(), compare.segments.address(),
+                    compare.descriptors.address(), compare.count, result.segments.address(),
+                    result.descriptors.address(), result.count, flags);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_ops_av;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** {@code struct fi_ops_av}. */
+public final class AvOps {
+    /** No provider's address is longer; a provider that reads past the caller's bytes stays inside zeroed memory. */
+    private static final int ROOM = 1024;
+
+    /**
+     * The result of an insertion: the provider's count or a negated error, and per address its fi_addr_t (or
+     * FI_ADDR_NOTAVAIL) and its errno, if the provider reports that.
+     */
+    public record Inserted(int status, long[] addresses, int[] errors) {
+        /** Whether an address was inserted: some providers count wrongly, some give no number. */
+        public boolean has(int index) {
+            return status > 0 && addresses[index] != FabricConstants.FI_ADDR_NOTAVAIL && errors[index] == 0;
+        }
+
+        /** The errno of an address that was not inserted. */
+        public int error(int index) {
+            return status < 0 ? -status : errors[index] > 0 ? errors[index] : Errno.EADDRNOTAVAIL;
+        }
+    }
+
+    private interface Call {
+        int insert(Arena arena, MemorySegment addresses, long flags, MemorySegment errors);
+    }
+
+    /** fi_av_insert. The addresses must have the same length. */
+    public static Inserted fi_av_insert(Handle vector, List<byte[]> addresses) {
+        long each = addresses.getFirst().length;
+        return insert(addresses.size(), (arena, out, flags, errors) -> {
+            MemorySegment names = arena.allocate(each * addresses.size() + ROOM, Long.BYTES);
+            for (int i = 0; i < addresses.size(); i++) {
+                MemorySegment.copy(addresses.get(i), 0, names, JAVA_BYTE, i * each, (int) each);
+            }
+            return fi_ops_av.insert.invoke(fi_av_insert.of(vector), vector.pointer(), names, addresses.size(), out,
+                    flags, errors);
+        });
+    }
+
+    /** May ask a name server. */
+    public static Inserted fi_av_insertsvc(Handle vector, String node, String service) {
+        return insert(1, (arena, out, flags, errors) -> fi_ops_av.insertsvc.invoke(fi_av_insertsvc.of(vector),
+                vector.pointer(), arena.allocateFrom(node), arena.allocateFrom(service), out, flags, errors));
+    }
+
+    public static Inserted fi_av_insertsym(Handle vector, String node, int nodes, String service, int services) {
+        return insert(nodes * services,
+                (arena, out, flags, errors) -> fi_ops_av.insertsym.invoke(fi_av_insertsym.of(vector), vector.pointer(),
+                        arena.allocateFrom(node), nodes, arena.allocateFrom(service), services, out, flags, errors));
+    }
+
+    /** Asks for the error of each address (FI_SYNC_ERR), and without if the provider refuses that. */
+    private static Inserted insert(int count, Call call) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment addresses = arena.allocate(JAVA_LONG, count).fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
+            MemorySegment errors = arena.allocate(JAVA_INT, count);
+            int status = call.insert(arena, addresses, fabric_h.FI_SYNC_ERR(), errors);
+            if (status == -Errno.EBADFLAGS || status == -Errno.EINVAL) {
+                addresses.fill((byte) FabricConstants.FI_ADDR_NOTAVAIL);
+                errors.fill((byte) 0);
+                status = call.insert(arena, addresses, 0, MemorySegment.NULL);
+            }
+            return new Inserted(status, addresses.toArray(JAVA_LONG), errors.toArray(JAVA_INT));
+        }
+    }
+
+    public static int fi_av_remove(Handle vector, long address) {
+        try (Arena arena = Arena.ofConfined()) {
+            return fi_ops_av.remove.invoke(fi_av_remove.of(vector), vector.pointer(),
+                    arena.allocateFrom(JAVA_LONG, address), 1, 0);
+        }
+    }
+
+    /** The status, and the address if it is 0. */
+    public record Found(int status, byte[] address) {}
+
+    /** The address must be in the vector: providers do not check. */
+    public static Found fi_av_lookup(Handle vector, long address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocate(ROOM, Long.BYTES);
+            MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
+            int status = fi_ops_av.lookup.invoke(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
+            long size = length.get(JAVA_LONG, 0);
+            if (status == 0 && (size < 1 || size > ROOM)) { return new Found(-Errno.EMSGSIZE, null); }
+            return new Found(status, status != 0 ? null : name.asSlice(0, size).toArray(JAVA_BYTE));
+        }
+    }
+
+    public static String fi_av_straddr(Handle vector, byte[] address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(ROOM);
+            MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM - 1L);
+            fi_ops_av.straddr.invoke(fi_av_straddr.of(vector), vector.pointer(), CmOps.name(arena, address), text,
+                    length);
+            return text.getString(0);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
+import io.ofi4j.bindings.fi_ops_cntr;
+
+/** {@code struct fi_ops_cntr} of one counter. The functions for reading are looked up once, and allocate nothing. */
+public final class CntrOps {
+    private final Handle counter;
+    private final long address;
+    private final long read;
+    private final long readerr;
+    private final boolean criticalReads;
+
+    public CntrOps(Handle counter, boolean criticalReads) {
+        this.counter = counter;
+        this.address = counter.address();
+        this.read = fi_cntr_read.addressOf(counter);
+        this.readerr = fi_cntr_readerr.addressOf(counter);
+        this.criticalReads = criticalReads;
+    }
+
+    public long fi_cntr_read() { return Downcalls.call(criticalReads, read, address); }
+
+    public long fi_cntr_readerr() { return Downcalls.call(criticalReads, readerr, address); }
+
+    public int fi_cntr_add(long value) { return change(fi_cntr_add, value); }
+
+    public int fi_cntr_set(long value) { return change(fi_cntr_set, value); }
+
+    public int fi_cntr_adderr(long value) { return change(fi_cntr_adderr, value); }
+
+    public int fi_cntr_seterr(long value) { return change(fi_cntr_seterr, value); }
+
+    private int change(InlineFunction function, long value) {
+        return fi_ops_cntr.set.invoke(function.of(counter), counter.pointer(), value); // the four are of one type
+    }
+
+    /** 0, or an error negated; one provider returns it positive. */
+    public int fi_cntr_wait(long threshold, int milliseconds) {
+        return fi_ops_cntr.wait.invoke(fi_cntr_wait.of(counter), counter.pointer(), threshold, milliseconds);
+    }
+}

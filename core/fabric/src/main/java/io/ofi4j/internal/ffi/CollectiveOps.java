@@ -1,0 +1,117 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_av_set_attr;
+import io.ofi4j.bindings.fi_collective_addr;
+import io.ofi4j.bindings.fi_collective_attr;
+import io.ofi4j.bindings.fi_ops_av;
+import io.ofi4j.bindings.fi_ops_av_set;
+import io.ofi4j.bindings.fi_ops_cm;
+import io.ofi4j.bindings.fi_ops_domain;
+import io.ofi4j.bindings.fid_mc;
+import io.ofi4j.internal.os.Errno;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * {@code struct fi_ops_collective} of one endpoint, and what fi_collective(3) has beside it. Made after fi_enable.
+ * datatype is an {@code enum fi_datatype}, operation an {@code enum fi_op}. The calls allocate: none is critical.
+ */
+@SuppressWarnings("restricted")
+public final class CollectiveOps {
+    private final long endpoint;
+    private final long barrier;
+    private final long broadcast;
+    private final long allreduce;
+    private final long allgather;
+    private final long scatter;
+
+    public CollectiveOps(Handle endpoint) {
+        this.endpoint = endpoint.address();
+        this.barrier = fi_barrier.addressOf(endpoint);
+        this.broadcast = fi_broadcast.addressOf(endpoint);
+        this.allreduce = fi_allreduce.addressOf(endpoint);
+        this.allgather = fi_allgather.addressOf(endpoint);
+        this.scatter = fi_scatter.addressOf(endpoint);
+    }
+
+    public long fi_barrier(long group, long context) { return call(false, barrier, endpoint, group, context); }
+
+    public long fi_broadcast(long buffer, long count, long descriptor, long group, long root, int datatype,
+            long context) {
+        return call(false, broadcast, endpoint, buffer, count, descriptor, group, root, datatype, 0, context);
+    }
+
+    public long fi_allreduce(long buffer, long count, long descriptor, long result, long resultDescriptor, long group,
+            int datatype, int operation, long context) {
+        return call(false, allreduce, endpoint, buffer, count, descriptor, result, resultDescriptor, group, datatype,
+                operation, 0, context);
+    }
+
+    public long fi_allgather(long buffer, long count, long descriptor, long result, long resultDescriptor, long group,
+            int datatype, long context) {
+        return call(false, allgather, endpoint, buffer, count, descriptor, result, resultDescriptor, group, datatype, 0,
+                context);
+    }
+
+    public long fi_scatter(long buffer, long count, long descriptor, long result, long resultDescriptor, long group,
+            long root, int datatype, long context) {
+        return call(false, scatter, endpoint, buffer, count, descriptor, result, resultDescriptor, group, root,
+                datatype, 0, context);
+    }
+
+    /**
+     * The largest number of members, or 0 if the provider does not have it; kind is an {@code enum fi_collective_op}.
+     */
+    public static long fi_query_collective(Handle domain, int kind, int operation, int datatype) {
+        MemorySegment function = fi_query_collective.find(domain);
+        if (function == null) { return 0; }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = fi_collective_attr.allocate(arena);
+            fi_collective_attr.op(attributes, operation);
+            fi_collective_attr.datatype(attributes, datatype);
+            int status = fi_ops_domain.query_collective.invoke(function, domain.pointer(), kind, attributes, 0);
+            return status == 0 ? fi_collective_attr.max_members(attributes) : 0;
+        }
+    }
+
+    /**
+     * An empty set with room for so many addresses: its range ends before it starts. libfabric 1.17 takes
+     * FI_ADDR_NOTAVAIL, which means that since 2.0, for an address.
+     */
+    public static Opened fi_av_set(Handle vector, long count) {
+        return Opened.by(vector.provider(), (arena, out) -> {
+            MemorySegment attributes = fi_av_set_attr.allocate(arena);
+            fi_av_set_attr.count(attributes, count);
+            fi_av_set_attr.start_addr(attributes, 1);
+            fi_av_set_attr.end_addr(attributes, 0);
+            fi_av_set_attr.stride(attributes, 1);
+            return fi_ops_av.av_set.invoke(fi_av_set.of(vector), vector.pointer(), attributes, out, MemorySegment.NULL);
+        });
+    }
+
+    public static int fi_av_set_insert(Handle set, long address) {
+        return fi_ops_av_set.insert.invoke(fi_av_set_insert.unchecked(set), set.pointer(), address);
+    }
+
+    /** With the address of the set itself: without one, some versions use what they have not made. */
+    public static Opened fi_join_collective(Handle endpoint, Handle set) {
+        MemorySegment addressOfSet = fi_av_set_addr.unchecked(set);
+        return Opened.by(endpoint.provider(), (arena, out) -> {
+            MemorySegment found = arena.allocate(JAVA_LONG);
+            int status = fi_ops_av_set.addr.invoke(addressOfSet, set.pointer(), found);
+            if (status != 0) { return status < 0 ? status : -Errno.EIO; }
+            MemorySegment address = fi_collective_addr.allocate(arena);
+            fi_collective_addr.set(address, set.pointer());
+            fi_collective_addr.coll_addr(address, found.get(JAVA_LONG, 0));
+            return fi_ops_cm.join.invoke(fi_join_collective.of(endpoint), endpoint.pointer(), address,
+                    fabric_h.FI_COLLECTIVE(), out, MemorySegment.NULL);
+        });
+    }
+
+    public static long fi_mc_addr(Handle group) { return fid_mc.fi_addr(group.pointer().reinterpret(fid_mc.sizeof())); }
+}

@@ -1,0 +1,102 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_entry;
+import io.ofi4j.bindings.fi_cq_msg_entry;
+import io.ofi4j.bindings.fi_cq_tagged_entry;
+import io.ofi4j.bindings.fi_ops_cq;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source
+ * addresses. The plain queue, the fast one, stays free of them.
+ */
+@SuppressWarnings("restricted")
+public final class CqEntries {
+    public static final long NOT_AVAILABLE = -1;
+
+    private static final long WORD = Long.BYTES;
+    private static final long DATA_ENTRY = fi_cq_data_entry.sizeof();
+    private static final int FIELDS = (int) (DATA_ENTRY / WORD);
+
+    private final Handle queue;
+    private final long address;
+    /** The address of fi_cq_readfrom, or of fi_cq_read without sources. */
+    private final long read;
+    private final MemorySegment raw;
+    private final long stride;
+    private final MemorySegment sources;
+    private final CqFormat format;
+    private final boolean criticalReads;
+    private final long[] tags;
+    private final long[] origins;
+
+    public CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
+        this.queue = queue;
+        this.address = queue.address();
+        this.stride = size(format.format());
+        this.read = (format.withSource() != 0 ? fi_cq_readfrom : fi_cq_read).addressOf(queue);
+        this.raw = Arena.ofAuto().allocate(stride * batch, 64);
+        this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
+        this.format = format;
+        this.criticalReads = criticalReads;
+        this.tags = new long[batch];
+        this.origins = new long[batch];
+    }
+
+    private static long size(int format) {
+        return switch (format) {
+            case FabricConstants.FI_CQ_FORMAT_CONTEXT -> fi_cq_entry.sizeof();
+            case FabricConstants.FI_CQ_FORMAT_MSG -> fi_cq_msg_entry.sizeof();
+            case FabricConstants.FI_CQ_FORMAT_TAGGED -> fi_cq_tagged_entry.sizeof();
+            default -> DATA_ENTRY;
+        };
+    }
+
+    /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
+    public long read(MemorySegment entries, long count) {
+        if (sources == null) {
+            return spread(Downcalls.call(criticalReads, read, address, raw.address(), count), entries);
+        }
+        sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
+        return spread(Downcalls.call(criticalReads, read, address, raw.address(), count, sources.address()), entries);
+    }
+
+    /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
+    public long sread(MemorySegment entries, long count, int milliseconds) {
+        if (sources == null) {
+            return spread(fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count, MemorySegment.NULL,
+                    milliseconds), entries);
+        }
+        sources.fill((byte) NOT_AVAILABLE);
+        return spread(fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count, sources,
+                MemorySegment.NULL, milliseconds), entries);
+    }
+
+    private long spread(long found, MemorySegment entries) {
+        for (int entry = 0; entry < found; entry++) {
+            long from = entry * stride;
+            for (int field = 0; field < FIELDS; field++) {
+                long value = field * WORD < stride ? raw.get(JAVA_LONG, from + field * WORD) : 0;
+                entries.set(JAVA_LONG, entry * DATA_ENTRY + field * WORD, value);
+            }
+            tags[entry] = stride > DATA_ENTRY ? raw.get(JAVA_LONG, from + DATA_ENTRY) : 0;
+            long flags = entries.get(JAVA_LONG, entry * DATA_ENTRY + WORD);
+            origins[entry] = format.hasSource(flags) ? sources.getAtIndex(JAVA_LONG, entry) : NOT_AVAILABLE;
+        }
+        return found;
+    }
+
+    public void put(int entry, long tag, long source) {
+        tags[entry] = tag;
+        origins[entry] = source;
+    }
+
+    public long tag(int entry) { return tags[entry]; }
+
+    public long source(int entry) { return origins[entry]; }
+}

@@ -1,0 +1,22 @@
+package io.ofi4j.internal.ffi;
+
+/**
+ * What entries have: an {@code enum fi_cq_format}, and the flags of completions whose source addresses are valid (0:
+ * none).
+ */
+public record CqFormat(int format, long withSource) {
+    private static final long RECEIVED = FabricConstants.FI_RECV;
+    private static final long CAUSED_BY_PEER = RECEIVED | FabricConstants.FI_REMOTE_READ
+            | FabricConstants.FI_REMOTE_WRITE | FabricConstants.FI_REMOTE_CQ_DATA;
+    private static final long CAUSED_HERE = FabricConstants.FI_SEND | FabricConstants.FI_READ
+            | FabricConstants.FI_WRITE;
+
+    /** With source addresses or without; only those of messages if the provider gives random others. */
+    public static CqFormat of(int format, boolean withSources, boolean ofMessagesOnly) {
+        return new CqFormat(format, !withSources ? 0 : ofMessagesOnly ? RECEIVED : CAUSED_BY_PEER);
+    }
+
+    public boolean hasSource(long flags) { return (flags & withSource) != 0 && (flags & CAUSED_HERE) == 0; }
+
+    public boolean isPlain() { return format == FabricConstants.FI_CQ_FORMAT_DATA && withSource == 0; }
+}

@@ -1,0 +1,188 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.bindings.fi_cq_data_entry;
+import io.ofi4j.bindings.fi_cq_err_entry;
+import io.ofi4j.bindings.fi_ops_cq;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+/**
+ * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read
+ * once; no call allocates, except on the error path and to wait.
+ */
+@SuppressWarnings("restricted")
+public final class CqOps {
+    private static final long ENTRY = fi_cq_data_entry.sizeof();
+    private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
+    private static final long FLAGS = fi_cq_data_entry.flags$offset();
+    private static final long LENGTH = fi_cq_data_entry.len$offset();
+    private static final long BUFFER = fi_cq_data_entry.buf$offset();
+    private static final long DATA = fi_cq_data_entry.data$offset();
+    /** The offset of the context in {@code struct fi_cq_err_entry}. */
+    public static final long ERROR_CONTEXT = fi_cq_err_entry.op_context$offset();
+    private static final int ERROR_DATA_ROOM = 256;
+    private static final int TEXT_ROOM = 256;
+
+    /** For writes without a full fence. */
+    private static final AtomicIntegerFieldUpdater<CqOps> BUSY = AtomicIntegerFieldUpdater.newUpdater(CqOps.class,
+            "busy");
+
+    private final Handle queue;
+    /** Freed by the garbage collector: a thread may still hand out entries while another closes the queue. */
+    private final MemorySegment memory;
+    private final long address;
+    /** The address of the function. */
+    private final long read;
+    private final long entries;
+    /** Null if entries are plain. */
+    private final CqEntries further;
+    private final boolean plain;
+    private final boolean criticalReads;
+    private volatile int busy;
+
+    public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
+        this.queue = queue;
+        this.address = queue.address();
+        this.read = fi_cq_read.addressOf(queue);
+        this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
+        this.entries = memory.address();
+        this.criticalReads = criticalReads;
+        this.plain = format.format() == FabricConstants.FI_CQ_FORMAT_DATA;
+        this.further = format.isPlain() ? null : new CqEntries(queue, format, batch, criticalReads);
+    }
+
+    /** Whether a thread hands out the entries. */
+    public boolean isBusy() { return busy != 0; }
+
+    /** A thread begins to hand out the entries, inside the queue's guard. */
+    public void busy() {
+        BUSY.lazySet(this, 1);
+    }
+
+    /** The entries were handed out; their memory has lived until now. */
+    public void idle() {
+        Reference.reachabilityFence(memory);
+        BUSY.lazySet(this, 0);
+    }
+
+    /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
+    public long fi_cq_read(long count) {
+        return further == null ? readPlain(count) : further.read(memory, count);
+    }
+
+    /** Whether {@link #readPlain} may be called. */
+    public boolean isPlain() { return plain; }
+
+    /** fi_cq_read, even if there are sources: with more than one entry {@link #forgetFurther} must follow. */
+    public long readPlain(long count) {
+        return Downcalls.call(criticalReads, read, address, entries, count);
+    }
+
+    /** Clears tags and sources of the first entries. */
+    public void forgetFurther(long count) {
+        for (int entry = 0; further != null && entry < count; entry++) {
+            further.put(entry, 0, CqEntries.NOT_AVAILABLE);
+        }
+    }
+
+    /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
+    public long fi_cq_sread(long count, int milliseconds) {
+        return further == null
+                ? fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), memory, count, MemorySegment.NULL,
+                        milliseconds)
+                : further.sread(memory, count, milliseconds);
+    }
+
+    public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
+
+    /** Replaces the op_context of an entry. */
+    public void context(int entry, long replacement) {
+        NativeWords.set(entries, entry * ENTRY + CONTEXT, replacement);
+    }
+
+    public long flags(int entry) { return NativeWords.get(entries, entry * ENTRY + FLAGS); }
+
+    public long length(int entry) { return NativeWords.get(entries, entry * ENTRY + LENGTH); }
+
+    public long data(int entry) { return NativeWords.get(entries, entry * ENTRY + DATA); }
+
+    public void copy(int from, int to) {
+        if (from != to) {
+            put(to, context(from), flags(from), length(from), data(from), buffer(from), tag(from), source(from));
+        }
+    }
+
+    public long buffer(int entry) { return NativeWords.get(entries, entry * ENTRY + BUFFER); }
+
+    /** 0 if the format has none. */
+    public long tag(int entry) { return further == null ? 0 : further.tag(entry); }
+
+    /** FI_ADDR_NOTAVAIL if there is none. */
+    public long source(int entry) {
+        return further == null ? CqEntries.NOT_AVAILABLE : further.source(entry);
+    }
+
+    public void put(int entry, long context, long flags, long length, long data, long buffer, long tag, long source) {
+        long at = entries + entry * ENTRY;
+        NativeWords.set(at, BUFFER, buffer);
+        if (further != null) { further.put(entry, tag, source); }
+        NativeWords.set(at, CONTEXT, context);
+        NativeWords.set(at, FLAGS, flags);
+        NativeWords.set(at, LENGTH, length);
+        NativeWords.set(at, DATA, data);
+    }
+
+    public record ErrorEntry(long context, long flags, long length, long buffer, long data, long tag, long overflow,
+            int errno, int providerErrno, String providerText, byte[] providerData) {}
+
+    /**
+     * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText
+     * no text is asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is
+     * not enabled.
+     */
+    public ErrorEntry fi_cq_readerr(boolean withText) {
+        try (Arena arena = Arena.ofConfined()) {
+            // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
+            MemorySegment entry = fi_cq_err_entry.allocate(arena);
+            MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
+            fi_cq_err_entry.err_data(entry, data);
+            fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
+            long count = fi_ops_cq.readerr.invoke(fi_cq_readerr.of(queue), queue.pointer(), entry, 0);
+            if (count <= 0) { return null; }
+            int providerErrno = fi_cq_err_entry.prov_errno(entry);
+            return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
+                    fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
+                    fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), Math.abs(fi_cq_err_entry.err(entry)),
+                    providerErrno,
+                    withText ? strerror(fi_cq_strerror, queue, providerErrno, fi_cq_err_entry.err_data(entry)) : "",
+                    errorData(entry, data));
+        }
+    }
+
+    /** Error data in our memory. If the provider has put in a pointer of its own, the size is not valid either. */
+    private static byte[] errorData(MemorySegment entry, MemorySegment room) {
+        long size = fi_cq_err_entry.err_data_size(entry);
+        boolean ours = fi_cq_err_entry.err_data(entry).address() == room.address();
+        return ours && size > 0 && size < ERROR_DATA_ROOM ? room.asSlice(0, size).toArray(JAVA_BYTE) : new byte[0];
+    }
+
+    /** fi_cq_strerror or fi_eq_strerror, which are of one type; no text if the provider has none. */
+    static String strerror(InlineFunction call, Handle queue, int providerErrno, MemorySegment errorData) {
+        MemorySegment function = call.find(queue);
+        if (function == null) { return ""; }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment room = arena.allocate(TEXT_ROOM);
+            // one byte less than there is: providers do not terminate what they copy
+            String text = LibC.string(fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
+                    room, TEXT_ROOM - 1));
+            return text == null ? "" : text;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
+import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fid;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The address of a function pointer in an ops table of a provider. For the quirks of {@code ofi_rxm}, which replace a
+ * few functions.
+ */
+@SuppressWarnings("restricted")
+public record FunctionSlot(long address) {
+    /** {@return the slot of fi_cq_readerr in the table that all queues of a provider share} */
+    public static FunctionSlot readerr(Handle queue) {
+        return fi_cq_readerr.slot(queue.address());
+    }
+
+    /** {@return the slot of fi_endpoint in the table of a domain} */
+    public static FunctionSlot endpoint(Handle domain) {
+        return fi_endpoint.slot(domain.address());
+    }
+
+    /** {@return the slot of fi_close in the table of an object} */
+    public static FunctionSlot close(long object) {
+        return fi_close.slot(object);
+    }
+
+    public static FunctionSlot in(long table, long offset) { return new FunctionSlot(table + offset); }
+
+    /** fi_open_ops, which gives a table; see fi_domain(3). */
+    public static Opened open(Handle domain, String name) {
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
+                domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
+    }
+
+    public static boolean isEndpoint(long object) {
+        return NativeWords.get(object, fid.fclass$offset()) == fabric_h.FI_CLASS_EP(); // a size_t
+    }
+
+    /** {@return the context that an object was opened with} */
+    public static long context(long object) {
+        return NativeWords.get(object, fid.context$offset());
+    }
+
+    public long function() { return NativeWords.get(address, 0); }
+
+    public boolean isWritable() { return NativeMemory.isWritable(address); }
+
+    /** Replaces the function by a Java method, which must not throw, for the life of the process. */
+    public void replace(MethodHandle target, FunctionDescriptor descriptor) {
+        MemorySegment stub = Linker.nativeLinker().upcallStub(target, descriptor, Arena.global());
+        VarHandle.fullFence(); // the stub must be visible before its address
+        NativeWords.set(address, 0, stub.address());
+    }
+}

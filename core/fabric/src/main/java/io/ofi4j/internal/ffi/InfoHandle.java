@@ -1,0 +1,152 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_device_attr;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_ep_attr;
+import io.ofi4j.bindings.fi_fabric_attr;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_rx_attr;
+import io.ofi4j.bindings.fi_tx_attr;
+import io.ofi4j.bindings.fid_nic;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that
+ * libfabric 1.17 lacks.
+ */
+@SuppressWarnings("restricted")
+public final class InfoHandle {
+    private final MemorySegment info;
+
+    /** Takes over an info that the caller would have to free. */
+    public InfoHandle(MemorySegment owned) {
+        this.info = owned.reinterpret(fi_info.sizeof(), Arena.ofAuto(), fabric_h::fi_freeinfo);
+    }
+
+    /** fi_dupinfo; {@link MemorySegment#NULL} gives an empty one with all attributes (fi_allocinfo). */
+    public static InfoHandle copyOf(MemorySegment info) {
+        MemorySegment copy = fabric_h.fi_dupinfo(info);
+        if (copy.address() == 0) { throw new OutOfMemoryError("fi_dupinfo"); }
+        return new InfoHandle(copy);
+    }
+
+    public MemorySegment pointer() { return info; }
+
+    /** The handle of its connection request, or 0. */
+    public long request() { return fi_info.handle(info).address(); }
+
+    /**
+     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out
+     * of requests are copied from the passive endpoint.
+     */
+    public InfoHandle withoutRequest(InfoHandle passive) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, MemorySegment.NULL);
+        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.prov_name$offset());
+        complete(copy.fabric(), passive.fabric(), fi_fabric_attr.name$offset());
+        complete(copy.domain(), passive.domain(), fi_domain_attr.name$offset());
+        return copy;
+    }
+
+    private static void complete(MemorySegment copy, MemorySegment passive, long name) {
+        if (copy.get(ADDRESS, name).address() == 0) {
+            copy.set(ADDRESS, name, LibC.strdup(LibC.string(passive.get(ADDRESS, name))));
+        }
+    }
+
+    /**
+     * Has the endpoint of a request share the contexts that the passive endpoint's info says; providers leave that out
+     * of requests.
+     */
+    public void shareAs(InfoHandle passive) {
+        long shared = fabric_h.FI_SHARED_CONTEXT();
+        if (fi_ep_attr.tx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.tx_ctx_cnt(endpoint(), shared); }
+        if (fi_ep_attr.rx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.rx_ctx_cnt(endpoint(), shared); }
+    }
+
+    /** A copy with this number of receives. */
+    public InfoHandle withReceives(long count) {
+        InfoHandle copy = copyOf(info);
+        fi_rx_attr.size(copy.receive(), count);
+        return copy;
+    }
+
+    /** A copy that asks for these capabilities, too. */
+    public InfoHandle withCapabilities(long bits) {
+        InfoHandle copy = copyOf(info);
+        fi_info.caps(copy.info, fi_info.caps(copy.info) | bits);
+        fi_rx_attr.caps(copy.receive(), fi_rx_attr.caps(copy.receive()) | bits);
+        return copy;
+    }
+
+    public InfoHandle withDestination(byte[] address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment shallow = arena.allocate(fi_info.layout()).copyFrom(info);
+            fi_info.dest_addr(shallow, arena.allocateFrom(JAVA_BYTE, address));
+            fi_info.dest_addrlen(shallow, address.length);
+            return copyOf(shallow);
+        }
+    }
+
+    /** A copy whose endpoint takes over the address of a passive endpoint. */
+    public InfoHandle takingOver(Handle passiveEndpoint) {
+        InfoHandle copy = copyOf(info);
+        fi_info.handle(copy.info, passiveEndpoint.pointer());
+        return copy;
+    }
+
+    /** fi_tostr. */
+    public String text() { return LibC.string(fabric_h.fi_tostr(info, fabric_h.FI_TYPE_INFO())); }
+
+    public long capabilities() { return fi_info.caps(info); }
+
+    public long mode() { return fi_info.mode(info); }
+
+    public int addressFormat() { return fi_info.addr_format(info); }
+
+    /** The vendor of the device, or no text. */
+    public String deviceVendor() {
+        MemorySegment nic = fi_info.nic(info);
+        if (nic.address() == 0) { return ""; }
+        MemorySegment device = fid_nic.device_attr(nic.reinterpret(fid_nic.sizeof()));
+        if (device.address() == 0) { return ""; }
+        MemorySegment vendor = fi_device_attr.vendor_id(device.reinterpret(fi_device_attr.sizeof()));
+        return vendor.address() == 0 ? "" : LibC.string(vendor);
+    }
+
+    /** Empty if there is none. */
+    public byte[] sourceAddress() {
+        return bytes(fi_info.src_addr(info), fi_info.src_addrlen(info));
+    }
+
+    /** Empty if there is none. */
+    public byte[] destinationAddress() {
+        return bytes(fi_info.dest_addr(info), fi_info.dest_addrlen(info));
+    }
+
+    private static byte[] bytes(MemorySegment pointer, long length) {
+        return pointer.address() == 0 ? new byte[0] : pointer.reinterpret(length).toArray(JAVA_BYTE);
+    }
+
+    public MemorySegment transmit() { return fi_info.tx_attr(info).reinterpret(fi_tx_attr.sizeof()); }
+
+    public MemorySegment receive() { return fi_info.rx_attr(info).reinterpret(fi_rx_attr.sizeof()); }
+
+    public MemorySegment endpoint() { return fi_info.ep_attr(info).reinterpret(fi_ep_attr.sizeof()); }
+
+    /** Before libfabric 2.0, up to the last field that 1.17 has. */
+    public MemorySegment domain() {
+        return fi_info.domain_attr(info)
+                .reinterpret(FabricCalls.isTwo()
+                        ? fi_domain_attr.sizeof()
+                        : fi_domain_attr.tclass$offset() + fi_domain_attr.tclass$layout().byteSize());
+    }
+
+    public MemorySegment fabric() { return fi_info.fabric_attr(info).reinterpret(fi_fabric_attr.sizeof()); }
+}

@@ -1,0 +1,114 @@
+package io.ofi4j.internal.ffi;
+
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.info.Hook;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeAccess;
+import io.ofi4j.internal.os.SignalGuard;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings
+ * may be touched before: their first use looks the library up.
+ */
+@SuppressWarnings("restricted")
+public final class NativeLibrary {
+    /** The system property with the path of another library file. */
+    public static final String PATH_PROPERTY = "io.ofi4j.library";
+
+    private static final String SONAME = "libfabric.so.1";
+    private static final List<String> PLACES = List.of(SONAME, "/usr/local/lib/" + SONAME, "/usr/local/lib64/" + SONAME,
+            "/opt/libfabric/lib/" + SONAME, "/opt/amazon/efa/lib64/" + SONAME, "/opt/amazon/efa/lib/" + SONAME);
+
+    /** Names, with semicolons. */
+    private static final String HOOKS = "FI_HOOK";
+    private static boolean loaded;
+    private static List<String> hooks = List.of();
+
+    /** No libfabric can be loaded; the message names every place that was tried. */
+    public static final class NotFound extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        NotFound(String message, Throwable cause) { super(message, cause); }
+    }
+
+    public static void ensureLoaded() { load(Map.of()); }
+
+    /**
+     * Sets variables for libfabric, which reads them once, and loads it. False if it was loaded already; then no
+     * variable is set. Throws an IllegalCallerException if the JVM refuses native access.
+     */
+    public static synchronized boolean load(Map<String, String> environment) {
+        if (loaded) { return false; }
+        NativeAccess.require(() -> prepareAndOpen(environment));
+        String named = LibC.getenv(HOOKS);
+        hooks = named == null || named.isBlank() ? List.of() : List.of(named.split(";"));
+        loaded = true;
+        return true;
+    }
+
+    /** The variable that has libfabric put these hooks in its way. */
+    public static Map<String, String> hooked(List<Hook> by) {
+        return Map.of(HOOKS,
+                by.stream().map(hook -> hook.name().toLowerCase(Locale.ROOT)).collect(Collectors.joining(";")));
+    }
+
+    /** The names of the hooks that libfabric was told to use. */
+    public static synchronized List<String> hooks() {
+        return hooks;
+    }
+
+    private static SymbolLookup prepareAndOpen(Map<String, String> environment) {
+        environment.forEach((name, value) -> LibC.setenv(name, value, true));
+        // PSM's constructors replace the JVM's signal handlers unless they are told not to.
+        LibC.setenv("IPATH_NO_BACKTRACE", "1", true);
+        LibC.setenv("HFI_NO_BACKTRACE", "1", true);
+        // The registration cache's monitor patches libc's mmap and munmap while JVM threads run in them.
+        LibC.setenv("FI_MR_CACHE_MONITOR", "disabled", false);
+        SymbolLookup library = SignalGuard.call(NativeLibrary::open);
+        long here = library.find("fi_getinfo").orElseThrow(() -> new NotFound("The library that " + PATH_PROPERTY
+                + " names is no libfabric: it has no function fi_getinfo. Correct the property, or leave it out.",
+                null)).address();
+        if (here != fabric_h.fi_getinfo$address().address()) {
+            throw new NotFound(
+                    "The library that " + PATH_PROPERTY + " names is not known as " + SONAME
+                            + ", and a second libfabric is on this machine; name one whose SONAME is " + SONAME + ".",
+                    null);
+        }
+        return library;
+    }
+
+    private static SymbolLookup open() {
+        String chosen = System.getProperty(PATH_PROPERTY);
+        List<String> tried = new ArrayList<>();
+        Throwable cause = null;
+        for (String place : chosen != null ? List.of(chosen) : PLACES) {
+            try {
+                return place.contains("/")
+                        ? SymbolLookup.libraryLookup(Path.of(place), Arena.global())
+                        : SymbolLookup.libraryLookup(place, Arena.global());
+            } catch (IllegalArgumentException e) {
+                cause = e;
+                tried.add(place + why(place));
+            }
+        }
+        String remedy = chosen != null
+                ? "Correct the system property " + PATH_PROPERTY + "."
+                : "Install it ('apt-get install libfabric1' on Debian and Ubuntu, 'dnf install libfabric' on Fedora "
+                        + "and its kin), or name the file with -D" + PATH_PROPERTY + "=/path/to/" + SONAME + ".";
+        throw new NotFound("libfabric was not found; tried " + String.join(", ", tried) + ". " + remedy, cause);
+    }
+
+    private static String why(String place) {
+        if (!place.contains("/")) { return " (the dynamic linker's search path)"; }
+        return Files.exists(Path.of(place)) ? " (there, but it cannot be loaded; see 'ldd " + place + "')" : "";
+    }
+}

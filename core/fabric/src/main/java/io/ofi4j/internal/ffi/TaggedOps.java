@@ -1,0 +1,94 @@
+package io.ofi4j.internal.ffi;
+
+import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
+import java.lang.ref.Reference;
+
+/**
+ * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
+ */
+public final class TaggedOps {
+    private final long endpoint;
+    /** Up to these lengths calls are critical. */
+    private final long sendLimit;
+    private final long receiveLimit;
+    /** The addresses of the functions. */
+    private final long recv;
+    private final long recvv;
+    private final long recvmsg;
+    private final long send;
+    private final long sendv;
+    private final long sendmsg;
+    private final long inject;
+    private final long senddata;
+    private final long injectdata;
+
+    public TaggedOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
+        this.endpoint = endpoint.address();
+        this.sendLimit = criticalSends ? Downcalls.CRITICAL_LIMIT : -1;
+        this.receiveLimit = criticalReceives ? Downcalls.CRITICAL_LIMIT : -1;
+        this.recv = fi_trecv.addressOf(endpoint);
+        this.recvv = fi_trecvv.addressOf(endpoint);
+        this.recvmsg = fi_trecvmsg.addressOf(endpoint);
+        this.send = fi_tsend.addressOf(endpoint);
+        this.sendv = fi_tsendv.addressOf(endpoint);
+        this.sendmsg = fi_tsendmsg.addressOf(endpoint);
+        this.inject = fi_tinject.addressOf(endpoint);
+        this.senddata = fi_tsenddata.addressOf(endpoint);
+        this.injectdata = fi_tinjectdata.addressOf(endpoint);
+    }
+
+    public long fi_trecv(long buffer, long length, long descriptor, long source, long tag, long ignore, long context) {
+        return call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, tag, ignore, context);
+    }
+
+    public long fi_tsend(long buffer, long length, long descriptor, long peer, long tag, long context) {
+        return call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, tag, context);
+    }
+
+    public long fi_tinject(long buffer, long length, long peer, long tag) {
+        return call(length <= sendLimit, inject, endpoint, buffer, length, peer, tag);
+    }
+
+    public long fi_tsenddata(long buffer, long length, long descriptor, long data, long peer, long tag, long context) {
+        return call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, tag, context);
+    }
+
+    public long fi_tinjectdata(long buffer, long length, long data, long peer, long tag) {
+        return call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer, tag);
+    }
+
+    public long fi_trecvv(MessageStruct message, long context) {
+        try {
+            return call(message.length <= receiveLimit, recvv, endpoint, message.segments.address(),
+                    message.descriptors.address(), message.count(), message.peer(), message.tag(), message.ignore(),
+                    context);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_tsendv(MessageStruct message, long context) {
+        try {
+            return call(message.length <= sendLimit, sendv, endpoint, message.segments.address(),
+                    message.descriptors.address(), message.count(), message.peer(), message.tag(), context);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+
+    public long fi_trecvmsg(MessageStruct message, long flags) {
+        return message(receiveLimit, recvmsg, message, flags);
+    }
+
+    public long fi_tsendmsg(MessageStruct message, long flags) { return message(sendLimit, sendmsg, message, flags); }
+
+    private long message(long limit, long function, MessageStruct message, long flags) {
+        try {
+            return call(message.length <= limit, function, endpoint, message.message.address(), flags);
+        } finally {
+            Reference.reachabilityFence(message);
+        }
+    }
+}

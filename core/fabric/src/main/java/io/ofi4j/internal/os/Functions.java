@@ -1,0 +1,45 @@
+package io.ofi4j.internal.os;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/** Libraries, and method handles of their functions. */
+@SuppressWarnings("restricted")
+public final class Functions {
+    private static final MethodHandle OF_ADDRESS = ofAddress();
+
+    private static MethodHandle ofAddress() {
+        try {
+            return MethodHandles.lookup().findStatic(MemorySegment.class, "ofAddress",
+                    MethodType.methodType(MemorySegment.class, long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** The functions of a library, which is loaded for good; throws an IllegalArgumentException if it is not found. */
+    public static SymbolLookup library(String soname) {
+        return SymbolLookup.libraryLookup(soname, Arena.global());
+    }
+
+    /** A handle of a function. */
+    public static MethodHandle handle(MemorySegment function, FunctionDescriptor descriptor, Linker.Option... options) {
+        return Linker.nativeLinker().downcallHandle(function, descriptor, options);
+    }
+
+    /**
+     * A handle of functions that are known by address: the first argument is the address, a {@code long}.
+     *
+     * <p>The segment that the linker wants of a function is made inside the handle. Where the compiler does not inline a handle, as in a
+     * handler that posts, one that its caller makes would be allocated; a kept one costs the checks of its class, scope and liveness.
+     */
+    public static MethodHandle byAddress(FunctionDescriptor descriptor, Linker.Option... options) {
+        return MethodHandles.filterArguments(Linker.nativeLinker().downcallHandle(descriptor, options), 0, OF_ADDRESS);
+    }
+}

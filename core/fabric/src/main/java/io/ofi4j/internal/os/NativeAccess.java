@@ -1,0 +1,28 @@
+package io.ofi4j.internal.os;
+
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** Reports a refusal of native access by the JVM at its first use. */
+public final class NativeAccess {
+    private static final String OPTION = "--enable-native-access="
+            + (NativeAccess.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
+
+    /**
+     * Runs what may initialize classes with native calls. If the JVM refuses native access, throws an
+     * IllegalCallerException that names the option.
+     */
+    public static <T> T require(Supplier<T> first) {
+        try {
+            return first.get();
+        } catch (IllegalCallerException | LinkageError e) {
+            // On a second try, a class that failed to initialize has the first exception only as text.
+            if (Stream.iterate(e, Objects::nonNull, Throwable::getCause)
+                    .anyMatch(one -> one.toString().contains(IllegalCallerException.class.getName()))) {
+                throw new IllegalCallerException("The JVM refuses native access: start java with " + OPTION + ".", e);
+            }
+            throw e;
+        }
+    }
+}

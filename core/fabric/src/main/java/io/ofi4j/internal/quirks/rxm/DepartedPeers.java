@@ -1,0 +1,129 @@
+package io.ofi4j.internal.quirks.rxm;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.ffi.FunctionSlot;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Functions;
+import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Tested;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Has {@code ofi_rxm} forget an endpoint of verbs before it is closed. What closes verbs' endpoints is replaced: the connection that has the
+ * endpoint loses it, and {@code ofi_rxm} posts nothing to a connection without one. Messages of flow control for endpoints that are gone
+ * are dropped.
+ */
+final class DepartedPeers extends BelowRxm {
+    private static final String FLOW_CONTROL = "ofix_flow_ctrl_v1";
+    /** {@code struct ofi_ops_flow_ctrl}: its size, and four functions, of which this is the third. */
+    private static final long FLOW_CONTROL_SIZE = 40;
+    private static final long ADD_CREDITS_AT = 24;
+    private static final FunctionDescriptor ADD_CREDITS = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle CALL_ADD_CREDITS = Functions.byAddress(ADD_CREDITS);
+    private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+            JAVA_LONG);
+    private static final MethodHandle CALL_ENDPOINT = Functions.byAddress(ENDPOINT);
+    private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
+    private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
+    private static final int EIO = -5;
+    /** How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's. */
+    private static final long BEGINNING = 4 * Long.BYTES;
+
+    /** Endpoints of ofi_rxm that are open. */
+    private static final Set<Long> OPEN = ConcurrentHashMap.newKeySet();
+    /** Endpoints of verbs that are gone, and whose place has not been taken by another. */
+    private static final Set<Long> GONE = ConcurrentHashMap.newKeySet();
+
+    DepartedPeers() {
+        super("rxm-departed-peers", provider -> provider.isOver("verbs"), Tested.OVER_VERBS,
+                "Where a peer leaves before ofi_rxm has looked at what it sent, ofi_rxm closes its endpoint and then posts"
+                        + " receives to it, and adds credits to it; the process ends.",
+                "DepartedPeerTest");
+    }
+
+    @Override
+    protected void enabled(EndpointView endpoint) { OPEN.add(endpoint.handle().address()); }
+
+    @Override
+    protected void closed(EndpointView endpoint) { OPEN.remove(endpoint.handle().address()); }
+
+    @Override
+    int replaceIn(Handle domain) {
+        Opened table = FunctionSlot.open(domain, FLOW_CONTROL);
+        if (table.status() != 0) { return table.status(); }
+        if (NativeWords.get(table.handle().address(), 0) >= FLOW_CONTROL_SIZE) {
+            replace(FunctionSlot.in(table.handle().address(), ADD_CREDITS_AT), "addCredits", ADD_CREDITS);
+        }
+        replace(FunctionSlot.endpoint(domain), "open", ENDPOINT);
+        return 0;
+    }
+
+    private static void replace(FunctionSlot slot, String method, FunctionDescriptor descriptor) {
+        replace(slot, MethodHandles.lookup(), method, descriptor);
+    }
+
+    /** An upcall, like the next two: what it threw would end the process. */
+    private static void addCredits(long original, long endpoint, long credits) {
+        try {
+            if (!GONE.contains(endpoint)) { CALL_ADD_CREDITS.invokeExact(original, endpoint, credits); }
+        } catch (Throwable t) { // credits that are lost make a peer wait; its deadline tells
+            return;
+        }
+    }
+
+    private static int open(long original, long domain, long info, long out, long context) {
+        int status = EIO;
+        try {
+            status = (int) CALL_ENDPOINT.invokeExact(original, domain, info, out, context);
+            if (status == 0) {
+                long endpoint = NativeWords.get(out, 0);
+                GONE.remove(endpoint);
+                replace(FunctionSlot.close(endpoint), "close", CLOSE);
+            }
+        } catch (Throwable t) {
+            return status; // without the replacement as in a C program
+        }
+        return status;
+    }
+
+    private static int close(long original, long object) {
+        try {
+            if (FunctionSlot.isEndpoint(object) && forget(object, FunctionSlot.context(object))) { GONE.add(object); }
+        } catch (Throwable t) {
+            return closed(original, object); // as in a C program
+        }
+        return closed(original, object);
+    }
+
+    private static int closed(long original, long object) {
+        try {
+            return (int) CALL_CLOSE.invokeExact(original, object);
+        } catch (Throwable t) {
+            return EIO;
+        }
+    }
+
+    /** Whether it is the endpoint of a connection of ofi_rxm, which its context is then; the connection has none any more. */
+    private static boolean forget(long endpoint, long connection) {
+        if (connection == 0 || !NativeMemory.isWritable(connection)) { return false; }
+        long place = -1;
+        boolean isOfOurs = false;
+        for (long word = 0; word < BEGINNING; word += Long.BYTES) {
+            long value = NativeWords.get(connection, word);
+            place = value == endpoint ? word : place;
+            isOfOurs |= OPEN.contains(value);
+        }
+        if (place < 0 || !isOfOurs) { return false; }
+        NativeWords.set(connection, place, 0);
+        return true;
+    }
+}

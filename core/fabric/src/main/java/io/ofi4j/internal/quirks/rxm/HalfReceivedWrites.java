@@ -1,0 +1,80 @@
+package io.ofi4j.internal.quirks.rxm;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.ffi.CqOps;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.FunctionSlot;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.os.NativeWords;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Functions;
+import io.ofi4j.internal.quirks.Tested;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+
+/**
+ * Gives a context to failed operations that have none. fi_cq_readerr of the provider below is replaced for all of its queues: the context
+ * is that of a receive that nobody has posted, which {@code ofi_rxm} puts away without a word.
+ */
+final class HalfReceivedWrites extends BelowRxm {
+    private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle CALL = Functions.byAddress(READERR);
+    /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
+    private static final int RXM_RX = 3;
+    /** {@code sizeof(struct fi_context)}, which stands before it. */
+    private static final long CONTEXT = 32;
+    private static final long PAGE = 4096;
+    private static final long HALF = PAGE / 2;
+
+    /**
+     * The first half holds nothing but its own address: whoever follows pointers in it stays there, and what is put into a list there is
+     * forgotten. The receive is behind it, so that the header in front of the receive points there too.
+     */
+    private static final MemorySegment MEMORY = Arena.global().allocate(PAGE, PAGE);
+    private static final long RECEIVE = MEMORY.address() + HALF;
+
+    static {
+        for (long word = 0; word < HALF; word += Long.BYTES) {
+            MEMORY.set(JAVA_LONG, word, MEMORY.address());
+        }
+        MEMORY.set(JAVA_INT, HALF + CONTEXT, RXM_RX);
+    }
+
+    HalfReceivedWrites() {
+        super("rxm-half-received-writes", provider -> provider.isOver("tcp", "net"), Tested.ALL,
+                "Where a connection ends before all bytes of a write with completion data have come, the provider below reports a"
+                        + " failed operation without a context; ofi_rxm looks into the context of every one, and the process"
+                        + " ends.",
+                "PeerSurvivalTest");
+    }
+
+    @Override
+    int replaceIn(Handle domain) {
+        Opened queue = DomainOps.fi_cq_open(domain, 0, FabricConstants.FI_CQ_FORMAT_DATA, 0, -1);
+        if (queue.status() == 0) {
+            replace(FunctionSlot.readerr(queue.handle()), MethodHandles.lookup(), "readerr", READERR);
+            FidOps.fi_close(queue.handle());
+        }
+        return queue.status();
+    }
+
+    /** An upcall: what it threw would end the process. */
+    private static long readerr(long original, long queue, long entry, long flags) {
+        try {
+            long count = (long) CALL.invokeExact(original, queue, entry, flags);
+            if (count > 0 && NativeWords.get(entry, CqOps.ERROR_CONTEXT) == 0) {
+                NativeWords.set(entry, CqOps.ERROR_CONTEXT, RECEIVE);
+            }
+            return count;
+        } catch (Throwable t) { // the error stays in the queue, and is read again
+            return 0;
+        }
+    }
+}

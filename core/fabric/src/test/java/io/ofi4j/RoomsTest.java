@@ -1,0 +1,129 @@
+package io.ofi4j;
+
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.Version;
+import io.ofi4j.internal.engine.FoundInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The rooms of this module: which package may use which, which calls native code, and who knows providers by name. */
+@Tag("once")
+class RoomsTest {
+    private static final String API = "io.ofi4j";
+    private static final String INTERNAL = API + ".internal.";
+    private static final String QUIRKS = INTERNAL + "quirks..";
+    private static final String FFI = INTERNAL + "ffi";
+    private static final String OS = INTERNAL + "os";
+    /** From the bottom to the top: a room uses those before it. */
+    private static final List<String> ROOMS = List.of(API + ".info", OS, FFI, INTERNAL + "observe", QUIRKS,
+            INTERNAL + "engine", API, API + ".util");
+    private static final Set<String> RESTRICTED = Set.of("downcallHandle", "upcallStub", "libraryLookup", "reinterpret",
+            "withTargetLayout");
+    private static final Pattern PROVIDER = Pattern
+            .compile("\"(shm|tcp|net|sockets|verbs|udp|ofi_rxm|ofi_rxd|efa|cxi|psm3|opx|lnx|ucx)[\";]");
+
+    private static JavaClasses classes;
+
+    @BeforeAll
+    static void read() { classes = new ClassFileImporter().importPath(Path.of("target/classes")); }
+
+    @Test
+    void aRoomUsesOnlyRoomsBelowItAndEveryClassIsInOne() {
+        LayeredArchitecture rooms = layeredArchitecture().consideringOnlyDependenciesInAnyPackage(ROOMS.getFirst(),
+                ROOMS.subList(1, ROOMS.size()).toArray(String[]::new));
+        for (String room : ROOMS) {
+            rooms = rooms.layer(room).definedBy(room);
+        }
+        for (String room : ROOMS) {
+            String[] above = ROOMS.subList(ROOMS.indexOf(room) + 1, ROOMS.size()).toArray(String[]::new);
+            rooms = above.length == 0
+                    ? rooms.whereLayer(room).mayNotBeAccessedByAnyLayer()
+                    : rooms.whereLayer(room).mayOnlyBeAccessedByLayers(above);
+        }
+        // What every room may speak of: exceptions, handlers, and how to wait.
+        rooms.ignoreDependency(alwaysTrue(),
+                belongToAnyOf(FabricException.class, CompletionError.class, CompletionHandler.class,
+                        DetailedCompletionHandler.class, Waitable.class, Waiting.class))
+                // The one class outside its room that a value names: who implements it.
+                .ignoreDependency(FabricInfo.class, FoundInfo.class).ensureAllClassesAreContainedInArchitecture()
+                .check(classes);
+    }
+
+    @Test
+    void onlyTheInlineLayerAndTheSystemsRoomUseTheGeneratedBindings() {
+        noClasses().that().resideOutsideOfPackages(FFI, OS).should().dependOnClassesThat()
+                .resideInAPackage(API + ".bindings..").check(classes);
+    }
+
+    @Test
+    void onlyTheInlineLayerAndTheSystemsRoomCallRestrictedMethods() {
+        noClasses().that().resideOutsideOfPackages(FFI, OS).should()
+                .accessTargetWhere(describe("it is restricted", RoomsTest::isRestricted)).check(classes);
+    }
+
+    private static boolean isRestricted(JavaAccess<?> access) {
+        return access.getTargetOwner().getPackageName().equals("java.lang.foreign")
+                && RESTRICTED.contains(access.getName());
+    }
+
+    @Test
+    void nobodyButTheQuirksComparesAVersion() {
+        // What libfabric's interface has in which version, whatever the provider: bits, and the length of structs.
+        noClasses().that(resideInAPackage(QUIRKS).negate()).and().doNotBelongToAnyOf(Version.class, Capability.class)
+                .and().haveSimpleNameNotEndingWith("FabricCalls").and().haveSimpleNameNotEndingWith("Attributes").and()
+                .haveSimpleNameNotEndingWith("InfoHandle").should()
+                .accessTargetWhere(describe("it is part of a version", RoomsTest::isPartOfAVersion)).check(classes);
+    }
+
+    private static boolean isPartOfAVersion(JavaAccess<?> access) {
+        return access.getTargetOwner().isEquivalentTo(Version.class)
+                && Set.of("major", "minor", "isTwo").contains(access.getName());
+    }
+
+    @Test
+    void nobodyButTheQuirksNamesAProvider() throws IOException {
+        Set<String> found = new TreeSet<>();
+        for (Map.Entry<Path, List<String>> source : sources().entrySet()) {
+            for (String line : source.getValue()) {
+                boolean isComment = line.strip().startsWith("*") || line.strip().startsWith("/");
+                if (!isComment && PROVIDER.matcher(line).find()) { found.add(source.getKey() + ": " + line.strip()); }
+            }
+        }
+        assertThat(found).isEmpty();
+    }
+
+    /** The lines of the sources, without those of the quirks. */
+    private static Map<Path, List<String>> sources() throws IOException {
+        Map<Path, List<String>> sources = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+            for (Path file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
+                if (!file.toString().contains("/quirks/")) { sources.put(file, Files.readAllLines(file)); }
+            }
+        }
+        return sources;
+    }
+}

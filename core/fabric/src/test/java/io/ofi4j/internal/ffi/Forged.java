@@ -1,0 +1,108 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.bindings.fabric_h;
+import io.ofi4j.bindings.fi_domain_attr;
+import io.ofi4j.bindings.fi_info;
+import io.ofi4j.bindings.fi_mr_attr;
+import io.ofi4j.bindings.fi_mr_map_raw;
+import io.ofi4j.bindings.fi_mr_modify;
+import io.ofi4j.bindings.fi_mr_raw_attr;
+import io.ofi4j.bindings.fi_ops;
+import io.ofi4j.bindings.fi_ops_cntr;
+import io.ofi4j.bindings.fid;
+import io.ofi4j.bindings.iovec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Makes objects of a real provider answer what no provider of Debian does: an info that demands more of registrations,
+ * and regions and domains whose {@code struct fi_ops} is the test's. What was called is noted in {@link #calls}.
+ */
+@SuppressWarnings("restricted")
+public final class Forged {
+    public static final long RAW_BASE = 0x4000;
+    public static final long MAPPED_KEY = 0x77;
+
+    public final List<String> calls = new ArrayList<>();
+    private final Arena arena = Arena.ofAuto();
+    private final byte[] rawKey;
+
+    /** @param rawKey what regions answer when they are asked for theirs */
+    public Forged(byte[] rawKey) {
+        this.rawKey = rawKey;
+    }
+
+    /** A copy that demands these mr_mode bits, too. */
+    public static InfoHandle demanding(InfoHandle info, int bits) {
+        InfoHandle copy = InfoHandle.copyOf(info.pointer());
+        fi_domain_attr.mr_mode(copy.domain(), fi_domain_attr.mr_mode(copy.domain()) | bits);
+        return copy;
+    }
+
+    /** A copy that demands a mode of fi_getinfo(3). */
+    public static InfoHandle withMode(InfoHandle info, long mode) {
+        InfoHandle copy = InfoHandle.copyOf(info.pointer());
+        fi_info.mode(copy.pointer(), fi_info.mode(copy.pointer()) | mode);
+        return copy;
+    }
+
+    /** The value of a counter. */
+    public static long fi_cntr_read(Handle counter) {
+        return fi_ops_cntr.read.invoke(InlineFunction.fi_cntr_read.of(counter), counter.pointer());
+    }
+
+    /** Replaces an object's ops: bind and control succeed, close does what it did. */
+    public void patch(Handle object) {
+        MemorySegment self = object.pointer().reinterpret(fid.sizeof());
+        MemorySegment close = InlineFunction.fi_close.find(object);
+        MemorySegment ops = fi_ops.allocate(arena);
+        fi_ops.size(ops, fi_ops.sizeof());
+        fi_ops.close(ops, fi_ops.close.allocate(pointer -> {
+            calls.add("close");
+            return fi_ops.close.invoke(close, pointer);
+        }, arena));
+        fi_ops.bind(ops, fi_ops.bind.allocate((pointer, other, flags) -> {
+            calls.add("bind " + flags);
+            return 0;
+        }, arena));
+        fi_ops.control(ops, fi_ops.control.allocate((pointer, command, argument) -> control(command, argument), arena));
+        fid.ops(self, ops);
+    }
+
+    private int control(int command, MemorySegment argument) {
+        if (command == fabric_h.FI_ENABLE()) {
+            calls.add("enable");
+        } else if (command == fabric_h.FI_GET_RAW_MR()) {
+            return raw(argument.reinterpret(fi_mr_raw_attr.sizeof()));
+        } else if (command == fabric_h.FI_MAP_RAW_MR()) {
+            MemorySegment map = argument.reinterpret(fi_mr_map_raw.sizeof());
+            calls.add("map " + fi_mr_map_raw.base_addr(map) + " " + fi_mr_map_raw.key_size(map) + " "
+                    + fi_mr_map_raw.raw_key(map).reinterpret(1).get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0));
+            fi_mr_map_raw.key(map).reinterpret(Long.BYTES).set(JAVA_LONG, 0, MAPPED_KEY);
+        } else if (command == fabric_h.FI_UNMAP_KEY()) {
+            calls.add("unmap " + argument.reinterpret(Long.BYTES).get(JAVA_LONG, 0));
+        } else if (command == fabric_h.FI_REFRESH()) {
+            MemorySegment attributes = fi_mr_modify.attr(argument.reinterpret(fi_mr_modify.sizeof()));
+            long count = fi_mr_attr.iov_count(attributes);
+            MemorySegment first = fi_mr_attr.mr_iov(attributes).reinterpret(iovec.sizeof());
+            calls.add("refresh " + count + " " + iovec.iov_base(first).address() + " " + iovec.iov_len(first));
+        }
+        return 0;
+    }
+
+    private int raw(MemorySegment attributes) {
+        MemorySegment size = fi_mr_raw_attr.key_size(attributes).reinterpret(Long.BYTES);
+        long capacity = size.get(JAVA_LONG, 0);
+        calls.add("raw " + capacity);
+        size.set(JAVA_LONG, 0, rawKey.length);
+        if (capacity < rawKey.length) { return -Errno.ETOOSMALL; }
+        fi_mr_raw_attr.base_addr(attributes).reinterpret(Long.BYTES).set(JAVA_LONG, 0, RAW_BASE);
+        fi_mr_raw_attr.raw_key(attributes).reinterpret(rawKey.length).copyFrom(MemorySegment.ofArray(rawKey));
+        return 0;
+    }
+}

@@ -1,0 +1,142 @@
+package io.ofi4j.support;
+
+import io.ofi4j.Access;
+import io.ofi4j.MemoryRegion;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+
+/**
+ * What lets a forked JVM start in two thirds of the time: the classes of this build in jars, and loaded and linked in an AOT cache, which
+ * knows jars alone. Made anew where a class is newer or elsewhere, by the first of the JVMs that test. Where there can be none, before JDK 25, JVMs start
+ * without.
+ */
+final class ForkedArchive {
+    private static final int FIRST_RELEASE = 25;
+    private static final long DEADLINE_SECONDS = Patience.seconds(120).toSeconds();
+
+    /** The options that JVMs of an archive must have had when it was made. */
+    static final List<String> OPTIONS = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
+    private final Path folder;
+    private final List<Path> places;
+
+    private ForkedArchive(List<Path> places) {
+        this.places = places;
+        folder = places.getFirst().resolveSibling("forked");
+    }
+
+    /** The options, the class path among them, of JVMs that have these classes. */
+    static List<String> options(List<Path> places) {
+        if (Runtime.version().feature() < FIRST_RELEASE) { return classPath(places); }
+        ForkedArchive archive = new ForkedArchive(places);
+        try {
+            return archive.made() ? archive.options() : classPath(places);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Makes that of this JVM's tests where it is not there: before a machine is emulated, on which it takes a minute. */
+    public static void main(String[] arguments) {
+        Forked.classes();
+    }
+
+    private static List<String> classPath(List<Path> places) {
+        return List.of("-cp", String.join(":", places.stream().map(Path::toString).toList()));
+    }
+
+    private Path cache() { return folder.resolve("classes.aot"); }
+
+    /** Of a place that is a jar, itself. */
+    private Path jar(Path place) {
+        return Files.isDirectory(place) ? folder.resolve(places.indexOf(place) + ".jar") : place;
+    }
+
+    private List<Path> jars() { return places.stream().map(this::jar).toList(); }
+
+    /** A cache that does not fit, such as that of another collector, is left alone without a word. */
+    private List<String> options() {
+        List<String> options = new ArrayList<>(List.of("-XX:AOTCache=" + cache(), "-Xlog:aot*=off,cds*=off"));
+        options.addAll(classPath(jars()));
+        return options;
+    }
+
+    /** Makes the archive unless it is up to date, one JVM at a time. Returns whether there is one. */
+    private boolean made() throws IOException {
+        Files.createDirectories(folder);
+        try (FileChannel lock = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE); var _ = lock.lock()) {
+            if (!isNewest()) { make(); }
+            return Files.exists(cache());
+        }
+    }
+
+    private boolean isNewest() throws IOException {
+        Path last = folder.resolve("made");
+        if (!Files.exists(last) || !Files.readString(last).equals(places.toString())) { return false; }
+        long newest = 0;
+        for (Path place : places) {
+            try (Stream<Path> files = Files.walk(place)) {
+                newest = Math.max(newest, files.mapToLong(file -> file.toFile().lastModified()).max().orElse(0));
+            }
+        }
+        return Files.getLastModifiedTime(last).toMillis() > newest;
+    }
+
+    private void make() throws IOException {
+        Files.deleteIfExists(cache());
+        for (Path place : places.stream().filter(Files::isDirectory).toList()) {
+            int status = ToolProvider.findFirst("jar").orElseThrow().run(System.out, System.err, "--create",
+                    "--no-compress", "--no-manifest", "--file", jar(place).toString(), "-C", place.toString(), ".");
+            if (status != 0) { throw new AssertionError("no jar could be made of " + place); }
+        }
+        train();
+        Files.writeString(folder.resolve("made"), places.toString());
+    }
+
+    /** Runs what most tests begin with. Without a cache there is none; its absence is said. */
+    private void train() throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:AOTCacheOutput=" + cache(), "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(OPTIONS);
+        command.addAll(TestProviders.options());
+        command.addAll(classPath(jars()));
+        command.addAll(List.of(ForkedMain.class.getName(), Training.class.getName()));
+        Path log = folder.resolve("log");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try {
+            if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) { process.destroyForcibly(); }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (!Files.exists(cache())) {
+            System.out.println("forked JVMs start without an AOT cache: " + Files.readString(log));
+        }
+    }
+
+    /** A pair over each provider, and a write. */
+    static final class Training {
+        private Training() {}
+
+        public static void main(String[] arguments) {
+            TestProviders.rma().forEach(provider -> {
+                try (Pair pair = new Pair(provider);
+                        MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
+                        MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
+                    pair.rma().write(source, 0, 8, pair.far, target.remote(), 0, 1);
+                    pair.awaitCompletions(1);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package io.ofi4j.job;
+
+import io.ofi4j.Access;
+import io.ofi4j.AddressVector;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Tagged;
+import io.ofi4j.Waiting;
+import io.ofi4j.job.internal.Deadlines;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Messages between the ranks of a job, over an endpoint of their own. A tag has 61 bits at most: a mark, the number of the operation in
+ * 24, the step modulo 4096 in 12, the sender in 24; so a receive takes nothing but what it waits for.
+ */
+final class GroupMessages implements AutoCloseable {
+    private static final long MARK = 1L << 60;
+    private static final int NUMBER_SHIFT = 36;
+    private static final int STEP_SHIFT = 24;
+    private static final int MOST_RANKS = 1 << 24;
+    private static final long NUMBERS = (1 << 24) - 1;
+    /** Those of one sender that are so far apart follow each other. */
+    private static final long STEPS = (1 << 12) - 1;
+    private static final int BATCH = 64;
+    private static final int POLLS_BETWEEN_CHECKS = 1 << 10;
+    private static final int LOOKS_FOR_NEWS = 100;
+    private static final long BETWEEN_LOOKS = 10_000_000;
+
+    private final Job job;
+    private final Domain domain;
+    private final CompletionQueue queue;
+    private final AddressVector vector;
+    private final Endpoint endpoint;
+    private final Ranks ranks;
+    private final Tagged tagged;
+    private final Waiting waiting;
+    private MemoryRegion scratch;
+    private long number;
+    private int inFlight;
+    private String operation = "";
+    private CompletionError failure;
+
+    private final CompletionHandler completions = new CompletionHandler() {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) { inFlight--; }
+
+        @Override
+        public void onError(CompletionError error) {
+            inFlight--;
+            failure = error;
+        }
+    };
+
+    GroupMessages(Job job, Domain domain, Waiting waiting, long scratchLength) {
+        if (job.size() > MOST_RANKS) { throw new IllegalArgumentException("there are too many ranks: " + job.size()); }
+        this.job = job;
+        this.domain = domain;
+        this.waiting = waiting;
+        CompletionQueue openQueue = null;
+        AddressVector openVector = null;
+        Endpoint open = null;
+        try {
+            queue = openQueue = domain.openCompletionQueue();
+            vector = openVector = domain.openAddressVector();
+            endpoint = open = domain.openEndpoint();
+            tagged = open.bind(queue).bind(vector).enable().tagged();
+            ranks = Ranks.exchange(job, endpoint, vector);
+            requireTag(tag(1, 0, 0));
+            scratch = allocate(scratchLength);
+        } catch (Throwable t) {
+            close(open, openVector, openQueue, null);
+            throw t;
+        }
+    }
+
+    private void requireTag(long mark) {
+        if ((mark & ~tagged.tagBits()) != 0) {
+            throw new UnsupportedOperationException(
+                    "the provider matches too few bits of a tag: " + Long.toHexString(tagged.tagBits()));
+        }
+    }
+
+    /** Begins an operation of this name, which every rank does in the same order. */
+    void begin(String name) {
+        if (failure != null) { throw failed(failure.toException()); }
+        operation = name;
+        number = number + 1 & NUMBERS;
+    }
+
+    private static long tag(long number, int step, int sender) {
+        return MARK | number << NUMBER_SHIFT | (step & STEPS) << STEP_SHIFT | sender;
+    }
+
+    /** Posts the receive of what a rank sends in this step. */
+    void receive(int from, int step, MemoryRegion region, long offset, long length) {
+        long its = tag(number, step, from);
+        if (!tagged.tryReceive(region, offset, length, its, 0, 0)) {
+            long end = end();
+            int turn = 0;
+            do {
+                turn = progress(turn, end);
+            } while (!tagged.tryReceive(region, offset, length, its, 0, 0));
+        }
+        inFlight++;
+    }
+
+    /** Sends to a rank; the bytes stay as they are until {@link #await}. */
+    void send(int to, int step, MemoryRegion region, long offset, long length) {
+        long mine = tag(number, step, job.rank());
+        boolean injects = length <= tagged.injectSize();
+        if (!trySend(injects, to, region, offset, length, mine)) {
+            long end = end();
+            int turn = 0;
+            do { // to a rank that has gone there is never room
+                turn = progress(turn, end);
+            } while (!trySend(injects, to, region, offset, length, mine));
+        }
+        if (!injects) { inFlight++; }
+    }
+
+    private boolean trySend(boolean injects, int to, MemoryRegion region, long offset, long length, long tag) {
+        try {
+            return injects
+                    ? tagged.tryInject(region, offset, length, ranks.peer(to), tag)
+                    : tagged.trySend(region, offset, length, ranks.peer(to), tag, 0);
+        } catch (FabricException e) {
+            throw failed(e);
+        }
+    }
+
+    /** Waits until what was posted has completed. */
+    void await() {
+        long end = end();
+        for (int turn = 0; inFlight > 0;) {
+            turn = progress(turn, end);
+        }
+        if (failure != null) { throw failed(failure.toException()); }
+    }
+
+    private long end() { return System.nanoTime() + Deadlines.nanos(job.deadline()); }
+
+    /** Polls, and pauses where there was nothing; looks now and then whether every rank is there. Returns the next turn. */
+    private int progress(int turn, long end) {
+        if (queue.poll(completions, BATCH) > 0) { return 0; }
+        if (turn % POLLS_BETWEEN_CHECKS == POLLS_BETWEEN_CHECKS - 1) {
+            job.check();
+            if (System.nanoTime() > end) { throw late(); }
+        }
+        waiting.pause(turn);
+        return turn + 1 & Integer.MAX_VALUE;
+    }
+
+    private JobException late() {
+        return new JobException(
+                "rank " + job.rank() + " still waits in " + operation + " after " + Deadlines.text(job.deadline())
+                        + ": has every rank called it, in the same order, with the same sizes?");
+    }
+
+    /** What a rank's end does to a message may be known before the end itself. */
+    private JobException failed(FabricException cause) {
+        for (int i = 0; i < LOOKS_FOR_NEWS; i++) {
+            job.check();
+            LockSupport.parkNanos(BETWEEN_LOOKS);
+        }
+        return new JobException("rank " + job.rank() + " cannot go on: " + operation + " failed: " + cause.getMessage(),
+                cause);
+    }
+
+    /** Memory for what arrives before it is combined; valid until the next call. */
+    MemoryRegion scratch(long length) {
+        if (scratch.length() < length) {
+            MemoryRegion smaller = scratch;
+            scratch = allocate(length);
+            smaller.close();
+        }
+        return scratch;
+    }
+
+    private MemoryRegion allocate(long length) { return domain.allocate(length, Access.SEND, Access.RECEIVE); }
+
+    @Override
+    public void close() { close(endpoint, vector, queue, scratch); }
+
+    private static void close(Endpoint endpoint, AddressVector vector, CompletionQueue queue, MemoryRegion scratch) {
+        try (scratch; queue; vector; endpoint) { // the last first, whatever one of them throws; null is left out
+            return;
+        }
+    }
+}

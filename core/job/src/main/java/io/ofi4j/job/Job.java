@@ -1,0 +1,299 @@
+package io.ofi4j.job;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.job.internal.Deadlines;
+import io.ofi4j.job.internal.Launcher;
+import io.ofi4j.job.internal.LauncherException;
+import io.ofi4j.job.internal.Launchers;
+import io.ofi4j.job.internal.Meeting;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/**
+ * The processes that were started together with this one, each of which has a rank from 0 on.
+ *
+ * <pre>{@code
+ * try (Job job = Job.join()) {
+ *     Ranks ranks = Ranks.exchange(job, endpoint, peers, inbox.remote());
+ *     endpoint.rma().write(source, 0, 64, ranks.peer(1), ranks.region(1, 0), 0, token);
+ *     job.barrier();
+ * }
+ * }</pre>
+ *
+ * <p>How the process was started is found in its environment, in this order:
+ * <ol>
+ * <li>{@code OFI4J_RANK}, {@code OFI4J_SIZE}, {@code OFI4J_RENDEZVOUS=host:port} and {@code OFI4J_SECRET}, which {@code scripts/launch}
+ * sets, or a person: rank 0 listens there.
+ * <li>{@code PMIX_NAMESPACE}: PMIx, through {@code libpmix.so.2}, as of Open MPI's mpirun or {@code srun --mpi=pmix}.
+ * <li>{@code PMI_FD}: PMI-1, as of Hydra's mpiexec or {@code srun --mpi=pmi2}.
+ * <li>Otherwise the process is a job of one; but not if {@code SLURM_NTASKS}, {@code OMPI_COMM_WORLD_SIZE}, {@code PMI_SIZE} or
+ * {@code FLUX_JOB_SIZE} says that there are more: then {@link #join()} throws.
+ * </ol>
+ *
+ * <p>The launcher is asked for the rank, and brings the address and a random secret of rank 0, which serves a rendezvous; what follows
+ * goes over that, whoever the launcher is. When a process ends before it has closed its job, calls of all others that wait throw a
+ * {@link JobException} with its rank, at once if the connection breaks, and otherwise with the deadline.
+ *
+ * <p>Any thread may call it. What all ranks call together, {@link #barrier}, {@link #gather} and {@link Ranks#exchange}, they call in
+ * the same order. After {@link #close} every method but accessors throws {@link IllegalStateException}.
+ */
+public final class Job implements AutoCloseable {
+    private static final Duration USUAL = Duration.ofSeconds(60);
+    private static final long GRACE_MILLIS = 3000;
+    private static final byte[] NOTHING = {};
+
+    private final Launcher launcher;
+    private final Duration deadline;
+    private final JobMembers members;
+    private final List<String> hosts;
+    private final int localRank;
+    private final AtomicInteger gatherings = new AtomicInteger();
+    /** What a job of one has put. */
+    private final Map<String, byte[]> own = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    private Job(Launcher launcher, Duration deadline, JobMembers members) {
+        this.launcher = launcher;
+        this.deadline = deadline;
+        this.members = members;
+        String host = Meeting.thisHost();
+        this.hosts = gather(Card.encode(launcher.size(), host)).stream().map(card -> Card.host(card, this)).toList();
+        this.localRank = (int) hosts.subList(0, rank()).stream().filter(host::equals).count();
+    }
+
+    /** What a rank tells first: how many ranks it was told that there are, and its host. */
+    private static final class Card {
+        static byte[] encode(int size, String host) {
+            byte[] name = host.getBytes(StandardCharsets.UTF_8);
+            return ByteBuffer.allocate(Integer.BYTES + name.length).putInt(size).put(name).array();
+        }
+
+        static String host(byte[] card, Job job) {
+            ByteBuffer buffer = ByteBuffer.wrap(card);
+            int size = buffer.getInt();
+            if (size != job.size()) {
+                throw new JobException("a rank was started with size " + size + ", not " + job.size());
+            }
+            return StandardCharsets.UTF_8.decode(buffer).toString();
+        }
+    }
+
+    /** As {@link #join(Duration)}, with a deadline of 60 seconds. */
+    public static Job join() { return join(USUAL); }
+
+    /**
+     * Joins the job that this process was started in.
+     *
+     * @param deadline the longest wait for the others, here and in every later call
+     * @throws JobException if the environment is incomplete, the launcher cannot be spoken to, or not all ranks come in time
+     * @throws IllegalArgumentException if the deadline is not above zero
+     * @throws IllegalCallerException if the JVM refuses the native access that PMIx and PMI-1 need
+     */
+    public static Job join(Duration deadline) { return join(System.getenv(), deadline); }
+
+    /** As if this were the environment: so can one process have several ranks. */
+    static Job join(Map<String, String> environment, Duration deadline) {
+        Deadlines.requireSome(deadline);
+        Launcher launcher = within(deadline, () -> Launchers.find(environment));
+        if (launcher.size() == 1) { return new Job(launcher, deadline, null); }
+        String who = "rank " + launcher.rank() + " (process " + ProcessHandle.current().pid() + " on "
+                + Meeting.thisHost() + ")";
+        JobMembers members = JobMembers.meet(launcher, who, deadline,
+                line -> within(deadline, () -> launcher.exchange(line)));
+        try {
+            return new Job(launcher, deadline, members);
+        } catch (RuntimeException e) {
+            members.close(Duration.ZERO);
+            throw e;
+        }
+    }
+
+    /** A launcher's call may never return where a rank has gone: then its thread is left behind. */
+    private static <T> T within(Duration deadline, Supplier<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("ofi4j-launcher").start(() -> {
+            try {
+                result.complete(call.get());
+            } catch (Throwable t) {
+                result.completeExceptionally(t);
+            }
+        });
+        try {
+            return result.get(Deadlines.nanos(deadline), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LauncherException failure) {
+                throw new JobException(failure.getMessage(), failure);
+            }
+            if (e.getCause() instanceof RuntimeException failure) { throw failure; }
+            if (e.getCause() instanceof Error error) { throw error; }
+            throw new AssertionError(e);
+        } catch (TimeoutException e) {
+            throw new JobException("the launcher did not answer within " + Deadlines.text(deadline)
+                    + ": a rank has not started, or has gone", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new JobException("the wait for the launcher was interrupted", e);
+        }
+    }
+
+    /** {@return the rank of this process, 0 to {@link #size} - 1} */
+    public int rank() { return launcher.rank(); }
+
+    /** {@return the number of processes} */
+    public int size() { return launcher.size(); }
+
+    /** {@return the number of lower ranks on this host} */
+    public int localRank() { return localRank; }
+
+    /** {@return the name of the host of each rank} */
+    public List<String> hosts() { return hosts; }
+
+    /** {@return who has started this process, for people: {@code PMIx}, {@code PMI-1}, where the rendezvous is} */
+    public String launcher() {
+        return launcher.name();
+    }
+
+    /** {@return the longest wait for the others} */
+    public Duration deadline() { return deadline; }
+
+    /**
+     * Tells the others a value, in place of an earlier one of the name.
+     *
+     * @param name up to 200 bytes of UTF-8
+     * @param value up to 65,536 bytes
+     * @throws IllegalArgumentException if one is longer
+     * @throws JobException if the job is broken
+     */
+    public void put(String name, byte[] value) {
+        requireOpen();
+        Objects.requireNonNull(value, "value");
+        if (members == null) {
+            own.put(key(0, name), value.clone());
+            return;
+        }
+        call(() -> {
+            members.rendezvous().publish(key(rank(), name), value);
+            return null;
+        });
+    }
+
+    /**
+     * {@return what a rank has put by this name, waiting until it has}
+     *
+     * @throws IndexOutOfBoundsException if there is no such rank
+     * @throws JobException if it does not in time, or the job is broken
+     */
+    public byte[] get(int rank, String name) {
+        requireOpen();
+        Objects.checkIndex(rank, size());
+        if (members != null) { return call(() -> members.rendezvous().await(key(rank, name), deadline)); }
+        byte[] value = own.get(key(0, name));
+        if (value == null) { throw broken("'" + name + "' was not put, and there is nobody else who could", null); }
+        return value.clone();
+    }
+
+    private static String key(int rank, String name) { return rank + "/" + Objects.requireNonNull(name, "name"); }
+
+    /** Waits until all ranks have called it. Throws JobException if they do not in time, or the job is broken. */
+    public void barrier() {
+        gather(NOTHING);
+    }
+
+    /**
+     * {@return the values that all ranks bring, in the order of ranks, once each has called it}
+     *
+     * @param value up to 65,536 bytes
+     * @throws IllegalArgumentException if it is longer
+     * @throws JobException if they do not in time, or the job is broken
+     */
+    public List<byte[]> gather(byte[] value) {
+        requireOpen();
+        if (members == null) { return List.of(value.clone()); }
+        String name = "gathering " + gatherings.getAndIncrement();
+        return call(() -> members.rendezvous().gather(name, rank(), size(), value, deadline));
+    }
+
+    /**
+     * Throws if a rank has gone before it has closed its job: call it now and then in a loop that waits for something of the others.
+     * It looks at a field.
+     *
+     * @throws JobException with the rank
+     */
+    public void check() {
+        requireOpen();
+        if (members != null && members.lost() != null) { throw broken(members.lost(), null); }
+    }
+
+    private <T> T call(Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (FabricTimeoutException e) {
+            throw broken(e.getMessage(), e);
+        } catch (RendezvousException e) {
+            throw broken(members != null && members.lost() != null ? members.lost() : e.getMessage(), e);
+        }
+    }
+
+    private JobException broken(String why, RuntimeException cause) {
+        return new JobException("rank " + rank() + " of " + size() + " cannot go on: " + why, cause);
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /**
+     * Ends the job because of a failure: calls of the others that wait throw a {@link JobException} with the reason, the launcher is
+     * told to end them, and this process ends with the code, as by {@link System#exit}, at the latest after three seconds. Never
+     * returns.
+     *
+     * @param code the status of the process, 1 to 255
+     * @param why a reason, not empty
+     * @throws IllegalArgumentException if the code or the reason is none
+     */
+    public void abort(int code, String why) {
+        if (code < 1 || code > 255) {
+            throw new IllegalArgumentException("a failure has a code of 1 to 255, not " + code);
+        }
+        if (why.isBlank()) { throw new IllegalArgumentException("an abort has a reason: say why"); }
+        if (members != null && !closed) {
+            members.fail(why);
+            Thread.ofPlatform().daemon().start(() -> launcher.abort(code, why));
+        }
+        Thread.ofPlatform().daemon().start(() -> System.exit(code)); // hooks remove the files of endpoints
+        pause(GRACE_MILLIS);
+        Runtime.getRuntime().halt(code);
+    }
+
+    private static void pause(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Leaves the job in order. Others that wait for this rank then, or later, get a {@link JobException}. At rank 0, which serves the
+     * others, it waits until all have left or were lost, as long as the deadline at most.
+     */
+    @Override
+    public void close() {
+        if (closed) { return; }
+        closed = true;
+        if (members != null) { members.close(deadline); }
+        if (size() > 1) { launcher.finish(); }
+    }
+
+    @Override
+    public String toString() { return "Job, rank " + rank() + " of " + size() + ", started by " + launcher(); }
+}

@@ -1,0 +1,398 @@
+package io.ofi4j.job;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.job.internal.Deadlines;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongFunction;
+
+/**
+ * Where processes tell each other addresses of endpoints, remote regions and anything else that is small, by name, before they can
+ * speak over libfabric. One of them serves, over TCP; the others join with its address and a secret.
+ *
+ * <pre>{@code
+ * // the server
+ * Rendezvous rendezvous = Rendezvous.serve(new InetSocketAddress(7471), secret);
+ * rendezvous.publish("address", endpoint.address());
+ * rendezvous.publish("inbox", inbox.remote());
+ * // a client
+ * Rendezvous rendezvous = Rendezvous.join(new InetSocketAddress(host, 7471), secret, Duration.ofSeconds(10));
+ * Peer peer = peers.insert(rendezvous.awaitAddress("address", Duration.ofSeconds(10)));
+ * RemoteRegion inbox = rendezvous.awaitRegion("inbox", Duration.ofSeconds(10));
+ * }</pre>
+ *
+ * <p>What is published is encrypted and authenticated on its way, by keys made of the secret. The secret is what keeps strangers out:
+ * make it of random letters ({@link #newSecret}), for a recorded connection can be tried against every word of a dictionary. Data over
+ * libfabric is not encrypted.
+ *
+ * <p>Members who {@link #enter} can {@link #gather}, and learn when one of them is lost. {@link io.ofi4j.job.Job} does that for the
+ * processes of a launcher.
+ *
+ * <p>Any thread may call it; calls of one member follow each other, a wait included. What was published stays until the server closes;
+ * publishing a name again replaces its value.
+ */
+public final class Rendezvous implements AutoCloseable {
+    /** The most bytes of a value. */
+    public static final int LONGEST_VALUE = RendezvousRequest.LONGEST_VALUE;
+    /** As many can {@link #gather}. */
+    public static final int MOST_PLACES = 1 << 20;
+
+    private static final int SHORTEST_SECRET = 16;
+    private static final int SECRET_BYTES = 16;
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration BETWEEN_ATTEMPTS = Duration.ofMillis(50);
+    /** So that a server that has gone is noticed. */
+    private static final Duration SLICE = Duration.ofSeconds(1);
+    private static final byte[] NOTHING = {};
+    private static final int MOST_TOLD = 200;
+
+    /** Null unless this process serves. */
+    private final RendezvousServer server;
+    private final InetSocketAddress address;
+    private final Socket socket;
+    private final SealedChannel channel;
+    private volatile boolean entered;
+    private volatile boolean closed;
+
+    private Rendezvous(RendezvousServer server, InetSocketAddress address, Socket socket, SealedChannel channel) {
+        this.server = server;
+        this.address = address;
+        this.socket = socket;
+        this.channel = channel;
+    }
+
+    /** {@return 32 random letters and digits, for the secret of a rendezvous} */
+    public static String newSecret() {
+        byte[] bytes = new byte[SECRET_BYTES];
+        new SecureRandom().nextBytes(bytes);
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    /**
+     * Opens a rendezvous in this process, and joins it.
+     *
+     * @param at where to listen; port 0 chooses one, which {@link #address} tells
+     * @param secret at least 16 characters
+     * @throws IllegalArgumentException if the secret is shorter
+     * @throws RendezvousException if nothing can listen there
+     */
+    public static Rendezvous serve(InetSocketAddress at, String secret) {
+        requireSecret(secret);
+        RendezvousServer server;
+        try {
+            server = new RendezvousServer(at, secret);
+        } catch (IOException e) {
+            throw new RendezvousException("no rendezvous can be opened at " + at + ": " + e.getMessage()
+                    + ". Choose another port, or an address of this machine.", e);
+        }
+        InetSocketAddress bound = server.address();
+        InetAddress host = bound.getAddress().isAnyLocalAddress()
+                ? InetAddress.getLoopbackAddress()
+                : bound.getAddress();
+        try {
+            Rendezvous own = join(new InetSocketAddress(host, bound.getPort()), secret, PATIENCE);
+            return new Rendezvous(server, bound, own.socket, own.channel);
+        } catch (RuntimeException e) {
+            closeQuietly(server);
+            throw e;
+        }
+    }
+
+    /**
+     * Joins a rendezvous that another process serves; tries again until it does.
+     *
+     * @param server where it listens
+     * @param secret as the server's
+     * @param deadline the longest wait for the server
+     * @throws IllegalArgumentException if the secret has fewer than 16 characters
+     * @throws RendezvousException if nobody serves there in time, or with another secret
+     */
+    public static Rendezvous join(InetSocketAddress server, String secret, Duration deadline) {
+        requireSecret(secret);
+        if (server.isUnresolved()) {
+            throw new RendezvousException("the host " + server.getHostString() + " is not known: is its name right?",
+                    null);
+        }
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        while (true) {
+            Socket socket = new Socket();
+            try {
+                long left = Math.max(1, (limit - (System.nanoTime() - start)) / 1_000_000);
+                socket.connect(server, (int) Math.min(left, Integer.MAX_VALUE));
+                socket.setSoTimeout((int) Math.min(left, PATIENCE.toMillis()));
+                return introduced(server, socket, secret);
+            } catch (IOException e) {
+                closeQuietly(socket);
+                boolean isSecret = e instanceof SealedChannel.ForgedException || e instanceof EOFException;
+                if (System.nanoTime() - start > limit || isSecret || Thread.currentThread().isInterrupted()) {
+                    throw new RendezvousException("the rendezvous at " + server + " was not joined within "
+                            + Deadlines.text(deadline) + ": " + why(isSecret, e), e);
+                }
+            }
+            sleep();
+        }
+    }
+
+    private static String why(boolean isSecret, IOException e) {
+        return isSecret
+                ? "the server has closed the connection, or has another secret. Use the same secret on both sides."
+                : e.getMessage() + ". Is the server running, and does it listen there?";
+    }
+
+    private static Rendezvous introduced(InetSocketAddress server, Socket socket, String secret) throws IOException {
+        SealedChannel channel = new SealedChannel(socket, secret, false, RendezvousRequest.LONGEST_ANSWER);
+        channel.send(new RendezvousRequest(RendezvousRequest.Kind.JOIN, "", 0, NOTHING).encode());
+        channel.receive();
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        return new Rendezvous(null, server, socket, channel);
+    }
+
+    private static void requireSecret(String secret) {
+        if (secret.length() < SHORTEST_SECRET) {
+            throw new IllegalArgumentException("a secret has at least " + SHORTEST_SECRET + " characters, not "
+                    + secret.length() + ": Rendezvous.newSecret() makes one");
+        }
+    }
+
+    private static void sleep() {
+        try {
+            Thread.sleep(BETWEEN_ATTEMPTS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** {@return where the server listens; of an address that means all, with the port} */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /**
+     * Publishes a value, in place of an earlier one of the name.
+     *
+     * @param name up to 255 bytes of UTF-8
+     * @param value up to {@link #LONGEST_VALUE} bytes
+     * @throws IllegalArgumentException if one is longer
+     * @throws RendezvousException if the server has gone, or keeps 64 MiB already
+     */
+    public void publish(String name, byte[] value) {
+        requireName(name);
+        requireShort(value);
+        ask(new RendezvousRequest(RendezvousRequest.Kind.PUBLISH, name, 0, value));
+    }
+
+    /** As {@link #publish(String, byte[])}, of an endpoint's address. */
+    public void publish(String name, EndpointAddress itsAddress) {
+        publish(name, itsAddress.encode());
+    }
+
+    /** As {@link #publish(String, byte[])}, of a region. Whoever knows the secret can use it from now on. */
+    public void publish(String name, RemoteRegion region) {
+        publish(name, region.encode());
+    }
+
+    /**
+     * {@return what was published by this name, waiting until it is}
+     *
+     * @throws FabricTimeoutException if it is not in time
+     * @throws RendezvousException if the server has gone, or a member that had entered
+     */
+    public byte[] await(String name, Duration deadline) {
+        requireName(name);
+        byte[] answer = askUntil(millis -> new RendezvousRequest(RendezvousRequest.Kind.AWAIT, name, millis, NOTHING),
+                deadline);
+        if (answer[0] == RendezvousRequest.ABSENT) {
+            throw new FabricTimeoutException("the rendezvous about '" + name + "'", deadline,
+                    "Nobody has published it: is the other side running, and does it use this name?");
+        }
+        return Arrays.copyOfRange(answer, 1, answer.length);
+    }
+
+    /** As {@link #await}, of an endpoint's address. Throws {@link IllegalArgumentException} if it is something else. */
+    public EndpointAddress awaitAddress(String name, Duration deadline) {
+        return EndpointAddress.decode(await(name, deadline));
+    }
+
+    /** As {@link #await}, of a region. Throws {@link IllegalArgumentException} if it is something else. */
+    public RemoteRegion awaitRegion(String name, Duration deadline) {
+        return RemoteRegion.decode(await(name, deadline));
+    }
+
+    /**
+     * Says who this member is. If its connection ends before {@link #close}, as when its process dies, the waits of all members end
+     * with a RendezvousException that has its name.
+     *
+     * @param place its number among those who {@link #gather}, from 0, and below {@link #MOST_PLACES}
+     * @param name for people, up to 255 bytes of UTF-8
+     * @throws IllegalArgumentException if there is no such place
+     */
+    public void enter(int place, String name) {
+        requireName(name);
+        if (place < 0 || place >= MOST_PLACES) {
+            throw new IllegalArgumentException("there is no place " + place + ": places are 0 to " + (MOST_PLACES - 1));
+        }
+        ask(new RendezvousRequest(RendezvousRequest.Kind.ENTER, name, 0,
+                ByteBuffer.allocate(Integer.BYTES).putInt(place).array()));
+        entered = true;
+    }
+
+    /**
+     * Brings a value, waits until every place has brought one, and returns all of them, in the order of the places. Each place comes
+     * once to a name.
+     *
+     * @param name what they gather for, up to 255 bytes of UTF-8
+     * @param place the number of this one, from 0
+     * @param count how many places there are, {@link #MOST_PLACES} at most
+     * @param value up to {@link #LONGEST_VALUE} bytes
+     * @return the value of each place
+     * @throws IllegalArgumentException if one is longer, there is no such place, or there are too many
+     * @throws FabricTimeoutException if not all come in time; it names those who have not
+     * @throws RendezvousException if one who has entered has gone or left, another says another count, or the server has gone or is full
+     */
+    public List<byte[]> gather(String name, int place, int count, byte[] value, Duration deadline) {
+        requireName(name);
+        if (place < 0 || place >= count) {
+            throw new IllegalArgumentException("there is no place " + place + " among " + count);
+        }
+        if (count > MOST_PLACES) {
+            throw new IllegalArgumentException(count + " cannot gather: " + MOST_PLACES + " at most");
+        }
+        requireShort(value);
+        byte[] answer = askUntil(millis -> RendezvousRequest.gather(name, millis, place, count, value), deadline);
+        ByteBuffer rest = ByteBuffer.wrap(answer, 1, answer.length - 1);
+        if (answer[0] == RendezvousRequest.ABSENT) {
+            throw new FabricTimeoutException("gathering for '" + name + "'", deadline,
+                    "Of " + count + " places these have not come: " + StandardCharsets.UTF_8.decode(rest) + ".");
+        }
+        return Gathering.decode(rest);
+    }
+
+    /**
+     * Leaves because of a failure: the waits of all members end with a RendezvousException that has the reason. Then closes.
+     *
+     * @param why a reason, not empty; its first 200 characters are told
+     * @throws IllegalArgumentException if it is empty
+     * @throws IllegalStateException if this member has not entered
+     */
+    public void fail(String why) {
+        if (why.isBlank()) { throw new IllegalArgumentException("a failure has a reason: say why"); }
+        if (!entered) { throw new IllegalStateException("enter " + this + " before leaving it"); }
+        entered = false;
+        String told = why.length() > MOST_TOLD ? why.substring(0, MOST_TOLD) : why;
+        ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, asName(told), 0, NOTHING));
+        close();
+    }
+
+    /** A request's name has 255 bytes at most. */
+    private static String asName(String told) {
+        return told.getBytes(StandardCharsets.UTF_8).length <= RendezvousRequest.LONGEST_NAME
+                ? told
+                : told.replaceAll("[^ -~]", "?");
+    }
+
+    /**
+     * Waits until every member that has entered has left or was lost; where this process does not serve, does nothing.
+     *
+     * @return whether they have, within the deadline
+     */
+    public boolean awaitDepartures(Duration deadline) {
+        leave();
+        return server == null || server.awaitEmpty(Deadlines.nanos(deadline) / 1_000_000);
+    }
+
+    private static void requireShort(byte[] value) {
+        if (value.length > LONGEST_VALUE) {
+            throw new IllegalArgumentException("a value has up to " + LONGEST_VALUE + " bytes, not " + value.length
+                    + ": publish a region, and have it read");
+        }
+    }
+
+    private static void requireName(String name) {
+        Objects.requireNonNull(name, "name");
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes == 0 || bytes > RendezvousRequest.LONGEST_NAME) {
+            throw new IllegalArgumentException(
+                    "a name has 1 to " + RendezvousRequest.LONGEST_NAME + " bytes of UTF-8, not " + bytes);
+        }
+    }
+
+    /** Asks again and again, for the server waits a second at most, until the answer is not that it is absent. */
+    private byte[] askUntil(LongFunction<RendezvousRequest> request, Duration deadline) {
+        long start = System.nanoTime();
+        long limit = Deadlines.nanos(deadline);
+        while (true) {
+            long left = limit - (System.nanoTime() - start);
+            byte[] answer = ask(request.apply(Math.clamp(left / 1_000_000, 0, SLICE.toMillis())));
+            if (answer[0] != RendezvousRequest.ABSENT || left <= 0) { return answer; }
+        }
+    }
+
+    private byte[] ask(RendezvousRequest request) {
+        byte[] answer = answer(request);
+        if (answer[0] == RendezvousRequest.FULL) {
+            throw new RendezvousException("the rendezvous keeps " + RendezvousServer.MOST_BYTES
+                    + " bytes already: publish less, or another rendezvous", null);
+        }
+        if (answer[0] == RendezvousRequest.BROKEN) {
+            throw new RendezvousException(new String(answer, 1, answer.length - 1, StandardCharsets.UTF_8), null);
+        }
+        return answer;
+    }
+
+    private synchronized byte[] answer(RendezvousRequest request) {
+        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        try {
+            channel.send(request.encode());
+            return channel.receive();
+        } catch (IOException e) {
+            if (closed) { throw new IllegalStateException(this + " is closed", e); }
+            closeQuietly(socket); // what comes after a broken message is not understood
+            throw new RendezvousException(
+                    "the server of " + this + " has gone" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
+        }
+    }
+
+    private static void closeQuietly(AutoCloseable one) {
+        try {
+            one.close();
+        } catch (Exception e) {
+            return; // what it was used for has failed already
+        }
+    }
+
+    private void leave() {
+        if (!entered) { return; }
+        entered = false;
+        try {
+            ask(new RendezvousRequest(RendezvousRequest.Kind.LEAVE, "", 0, NOTHING));
+        } catch (RendezvousException | IllegalStateException e) {
+            return; // there is nobody to tell
+        }
+    }
+
+    /** Leaves; if this process serves, ends the rendezvous for everybody. */
+    @Override
+    public void close() {
+        leave();
+        closed = true;
+        closeQuietly(socket);
+        if (server != null) { closeQuietly(server); }
+    }
+
+    @Override
+    public String toString() { return "Rendezvous at " + address; }
+}

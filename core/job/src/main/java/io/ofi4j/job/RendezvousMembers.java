@@ -1,0 +1,48 @@
+package io.ofi4j.job;
+
+import java.net.Socket;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Who has entered a rendezvous by name, who has left it, and who was lost. Used inside the server's monitor. */
+final class RendezvousMembers {
+    private record Member(int place, String name) {}
+
+    private final Map<Socket, Member> here = new HashMap<>();
+    private final Map<Integer, String> left = new TreeMap<>();
+    /** What happened to the first member that was lost; null as long as none was. */
+    private String lost;
+
+    void enter(Socket socket, int place, String name) { here.put(socket, new Member(place, name)); }
+
+    /** In order if no reason is given. */
+    void leave(Socket socket, String why) {
+        Member member = here.remove(socket);
+        if (member == null) { return; }
+        if (why.isEmpty()) {
+            left.put(member.place(), member.name());
+        } else {
+            lose(member.name() + " gave up: " + why);
+        }
+    }
+
+    /** Its connection has ended. */
+    void broken(Socket socket) {
+        Member member = here.remove(socket);
+        if (member != null) { lose(member.name() + " has ended without leaving"); }
+    }
+
+    private void lose(String what) { if (lost == null) { lost = what; } }
+
+    String lost() { return lost; }
+
+    boolean isEmpty() { return here.isEmpty(); }
+
+    /** Why not all places will come; null if they may. */
+    String whyNever(Gathering gathering) {
+        if (lost != null) { return lost; }
+        return left.entrySet().stream().filter(one -> one.getKey() < gathering.count() && !gathering.has(one.getKey()))
+                .map(one -> one.getValue() + " has left already").findFirst().orElse(null);
+    }
+}

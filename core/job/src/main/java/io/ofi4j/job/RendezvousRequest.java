@@ -1,0 +1,66 @@
+package io.ofi4j.job;
+
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What a member asks of the server of a rendezvous: its kind in one byte, milliseconds in 8, the name's length in one, the name,
+ * the value.
+ *
+ * @param millis how long to wait, if it waits
+ * @param value what is published, if it publishes
+ */
+record RendezvousRequest(Kind kind, String name, long millis, byte[] value) {
+    static final int LONGEST_NAME = 255;
+    static final int LONGEST_VALUE = 1 << 16;
+    static final int LONGEST = LONGEST_NAME + LONGEST_VALUE + 32;
+    /** Of an answer: the values of all who gather, and their lengths. */
+    static final int LONGEST_ANSWER = 128 << 20;
+
+    /** What an answer begins with. */
+    static final byte DONE = 0;
+    static final byte ABSENT = 1;
+    static final byte FULL = 2;
+    /** A member has gone, or what was asked for can never be; the sentence follows. */
+    static final byte BROKEN = 3;
+
+    private static final int HEADER = 10;
+
+    enum Kind {
+        JOIN, PUBLISH, AWAIT, ENTER, LEAVE, GATHER
+    }
+
+    /** Of one who gathers: its place, how many there are, and what it brings. */
+    static RendezvousRequest gather(String name, long millis, int place, int count, byte[] value) {
+        byte[] all = ByteBuffer.allocate(2 * Integer.BYTES + value.length).putInt(place).putInt(count).put(value)
+                .array();
+        return new RendezvousRequest(Kind.GATHER, name, millis, all);
+    }
+
+    byte[] encode() {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(HEADER + bytes.length + value.length).put((byte) kind.ordinal()).putLong(millis)
+                .put((byte) bytes.length).put(bytes).put(value).array();
+    }
+
+    static RendezvousRequest decode(byte[] encoded) throws IOException {
+        ByteBuffer buffer = ByteBuffer.wrap(encoded);
+        try {
+            Kind kind = Kind.values()[buffer.get()];
+            long millis = buffer.getLong();
+            byte[] name = new byte[Byte.toUnsignedInt(buffer.get())];
+            buffer.get(name);
+            byte[] value = new byte[buffer.remaining()];
+            buffer.get(value);
+            return new RendezvousRequest(kind, new String(name, StandardCharsets.UTF_8), millis, value);
+        } catch (BufferUnderflowException | ArrayIndexOutOfBoundsException e) {
+            throw new IOException("not a request", e);
+        }
+    }
+
+    static byte[] answer(byte outcome, byte[] value) {
+        return ByteBuffer.allocate(1 + value.length).put(outcome).put(value).array();
+    }
+}

@@ -1,0 +1,253 @@
+package io.ofi4j.job;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/** Keeps what the members of a rendezvous publish or bring together, and tells them. A thread for each member, in this process. */
+final class RendezvousServer implements AutoCloseable {
+    /** All names and values together; a member that publishes more is refused. */
+    static final long MOST_BYTES = 64 << 20;
+    /** Connections at once: strangers too are held by this. */
+    private static final int MOST_MEMBERS = 4096;
+    private static final long STACK = 256 << 10;
+    /** For a stranger to show that it knows the secret. */
+    private static final Duration INTRODUCTION = Duration.ofSeconds(10);
+    /** How often a close pauses for answers under way: a second. */
+    private static final int MOST_TURNS = 100;
+
+    private final ServerSocket listener;
+    private final String secret;
+    private final Map<String, byte[]> published = new HashMap<>();
+    private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Semaphore places = new Semaphore(MOST_MEMBERS);
+    private final RendezvousMembers members = new RendezvousMembers();
+    private final Map<String, Gathering> gatherings = new HashMap<>();
+    private long bytes;
+    private volatile boolean closed;
+    /** Requests that are being answered, and wait for nobody. */
+    private final AtomicInteger answering = new AtomicInteger();
+
+    RendezvousServer(InetSocketAddress at, String secret) throws IOException {
+        this.secret = secret;
+        this.listener = new ServerSocket();
+        listener.setReuseAddress(true);
+        try {
+            listener.bind(at, 512);
+        } catch (IOException e) {
+            listener.close();
+            throw e;
+        }
+        start("ofi4j-rendezvous", this::accept);
+    }
+
+    InetSocketAddress address() { return (InetSocketAddress) listener.getLocalSocketAddress(); }
+
+    private void accept() {
+        while (!closed) {
+            places.acquireUninterruptibly();
+            try {
+                welcome(listener.accept());
+            } catch (IOException | OutOfMemoryError e) { // closed, or no descriptor or thread is left for now
+                places.release();
+                pause();
+            }
+        }
+    }
+
+    private void welcome(Socket socket) throws IOException {
+        sockets.add(socket);
+        try {
+            if (closed) { socket.close(); }
+            start("ofi4j-rendezvous-member", () -> serve(socket));
+        } catch (IOException | OutOfMemoryError e) {
+            sockets.remove(socket);
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static void start(String name, Runnable work) {
+        Thread.ofPlatform().daemon().name(name).stackSize(STACK).start(work);
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(Duration.ofMillis(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            socket.setSoTimeout((int) INTRODUCTION.toMillis());
+            SealedChannel channel = new SealedChannel(socket, secret, true, RendezvousRequest.LONGEST);
+            RendezvousRequest request = RendezvousRequest.decode(channel.receive());
+            socket.setSoTimeout(0);
+            while (true) {
+                answer(socket, channel, request);
+                request = RendezvousRequest.decode(channel.receive());
+            }
+        } catch (IOException | BufferUnderflowException e) {
+            return; // it has left, or was never one
+        } finally {
+            broken(socket);
+            sockets.remove(socket);
+            places.release();
+        }
+    }
+
+    /** What is answered at once is waited for by {@link #close}: who has told the last thing hears that it was heard. */
+    private void answer(Socket socket, SealedChannel channel, RendezvousRequest request) throws IOException {
+        boolean isAtOnce = request.kind() != RendezvousRequest.Kind.AWAIT
+                && request.kind() != RendezvousRequest.Kind.GATHER;
+        if (isAtOnce) { answering.incrementAndGet(); }
+        try {
+            channel.send(answer(socket, request));
+        } finally {
+            if (isAtOnce) { answering.decrementAndGet(); }
+        }
+    }
+
+    private synchronized void broken(Socket socket) {
+        members.broken(socket);
+        notifyAll();
+    }
+
+    /** What to answer: a byte for the outcome, and the value that was asked for, or a sentence. */
+    private byte[] answer(Socket socket, RendezvousRequest request) {
+        return switch (request.kind()) {
+            case JOIN -> done();
+            case PUBLISH -> publish(request.name(), request.value())
+                    ? done()
+                    : RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
+            case AWAIT -> await(request.name(), request.millis());
+            case ENTER -> enter(socket, request);
+            case LEAVE -> leave(socket, request.name());
+            case GATHER -> gather(request, ByteBuffer.wrap(request.value()));
+        };
+    }
+
+    private static byte[] done() { return RendezvousRequest.answer(RendezvousRequest.DONE, new byte[0]); }
+
+    private static byte[] brokenBecause(String why) {
+        return RendezvousRequest.answer(RendezvousRequest.BROKEN, why.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private synchronized byte[] enter(Socket socket, RendezvousRequest request) {
+        int place = ByteBuffer.wrap(request.value()).getInt();
+        if (place < 0) { return brokenBecause("there is no place " + place); }
+        members.enter(socket, place, request.name());
+        return done();
+    }
+
+    private synchronized byte[] leave(Socket socket, String why) {
+        members.leave(socket, why.strip());
+        notifyAll();
+        return done();
+    }
+
+    /** The values of all places, or which are missing after so many milliseconds, or why they can never be complete. */
+    private synchronized byte[] gather(RendezvousRequest request, ByteBuffer value) {
+        int place = value.getInt();
+        int count = value.getInt();
+        if (count < 1 || count > Rendezvous.MOST_PLACES) {
+            return brokenBecause(
+                    "'" + request.name() + "' is to have " + count + " places: it has 1 to " + Rendezvous.MOST_PLACES);
+        }
+        Gathering gathering = gatherings.computeIfAbsent(request.name(), name -> new Gathering(count));
+        if (gathering.count() != count || place < 0 || place >= count) {
+            return brokenBecause("place " + place + " of " + count + " came to '" + request.name() + "', which has "
+                    + gathering.count() + " places");
+        }
+        if (!gathering.has(place)) {
+            if (bytes + value.remaining() > MOST_BYTES) {
+                return RendezvousRequest.answer(RendezvousRequest.FULL, new byte[0]);
+            }
+            bytes += value.remaining();
+            gathering.put(place, value.slice());
+            if (gathering.isComplete()) { notifyAll(); }
+        }
+        waitUntil(() -> gathering.isComplete() || members.whyNever(gathering) != null, request.millis());
+        if (!gathering.isComplete()) {
+            String never = members.whyNever(gathering);
+            return never != null
+                    ? brokenBecause(never)
+                    : RendezvousRequest.answer(RendezvousRequest.ABSENT, gathering.missing());
+        }
+        byte[] all = RendezvousRequest.answer(RendezvousRequest.DONE, gathering.encoded());
+        if (gathering.take(place)) {
+            gatherings.remove(request.name());
+            bytes -= gathering.bytes();
+        }
+        return all;
+    }
+
+    private synchronized boolean publish(String name, byte[] value) {
+        byte[] before = published.get(name);
+        long more = value.length - (before == null ? -name.length() : before.length);
+        if (bytes + more > MOST_BYTES) { return false; }
+        bytes += more;
+        published.put(name, value);
+        notifyAll();
+        return true;
+    }
+
+    /** The value, if it comes in so many milliseconds. */
+    private synchronized byte[] await(String name, long millis) {
+        waitUntil(() -> published.containsKey(name) || members.lost() != null, millis);
+        byte[] value = published.get(name);
+        if (value == null && members.lost() != null) { return brokenBecause(members.lost()); }
+        return value == null
+                ? RendezvousRequest.answer(RendezvousRequest.ABSENT, new byte[0])
+                : RendezvousRequest.answer(RendezvousRequest.DONE, value);
+    }
+
+    /** Waits until nobody who has entered is here, so many milliseconds at most. */
+    synchronized boolean awaitEmpty(long millis) {
+        waitUntil(members::isEmpty, millis);
+        return members.isEmpty();
+    }
+
+    /** Waits inside the monitor until something is so, the server closes, or the milliseconds are over. */
+    private void waitUntil(BooleanSupplier condition, long millis) {
+        long start = System.nanoTime();
+        while (!closed && !condition.getAsBoolean()) {
+            long left = millis - (System.nanoTime() - start) / 1_000_000;
+            if (left <= 0) { return; }
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        listener.close();
+        synchronized (this) {
+            notifyAll();
+        }
+        for (int turn = 0; answering.get() > 0 && turn < MOST_TURNS; turn++) {
+            pause();
+        }
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+}

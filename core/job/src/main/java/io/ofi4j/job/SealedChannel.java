@@ -1,0 +1,118 @@
+package io.ofi4j.job;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import javax.crypto.Cipher;
+import javax.crypto.Mac;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Messages over a socket, encrypted and authenticated with AES-256-GCM. The keys, one for each direction, come from the secret and a
+ * random number of either side, so that nothing said on one connection means anything on another; each message has the number
+ * after the last. Who has another secret cannot be understood, nor understands.
+ *
+ * <p>Both sides begin with 8 bytes, the letters {@code OFIMEET} and the version of the protocol, and 32 random ones. A message is
+ * its length in 4 bytes, and what was sealed.
+ */
+final class SealedChannel implements AutoCloseable {
+    private static final byte[] MAGIC = {'O', 'F', 'I', 'M', 'E', 'E', 'T', 1};
+    private static final int RANDOM = 32;
+    private static final int TAG_BITS = 128;
+    private static final int NONCE = 12;
+    private static final SecureRandom RANDOM_NUMBERS = new SecureRandom();
+
+    private final Socket socket;
+    private final DataInputStream in;
+    private final DataOutputStream out;
+    private final SecretKeySpec sendKey;
+    private final SecretKeySpec receiveKey;
+    private final int limit;
+    private long sent;
+    private long received;
+
+    /** The message is not what the other side sent: its secret differs, or somebody changed it. */
+    static final class ForgedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        ForgedException(Throwable cause) { super("a message does not open with this secret", cause); }
+    }
+
+    /**
+     * Begins, at one side as the server, at the other not.
+     *
+     * @param limit the longest message that is taken, in bytes
+     */
+    SealedChannel(Socket socket, String secret, boolean isServer, int limit) throws IOException {
+        this.socket = socket;
+        this.limit = limit;
+        socket.setTcpNoDelay(true);
+        this.in = new DataInputStream(socket.getInputStream());
+        this.out = new DataOutputStream(socket.getOutputStream());
+        byte[] mine = new byte[MAGIC.length + RANDOM];
+        RANDOM_NUMBERS.nextBytes(mine);
+        System.arraycopy(MAGIC, 0, mine, 0, MAGIC.length);
+        out.write(mine);
+        byte[] theirs = new byte[mine.length];
+        in.readFully(theirs);
+        if (!Arrays.equals(theirs, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
+            throw new IOException("the other side is no rendezvous, or of another release");
+        }
+        byte[] both = isServer ? concatenation(theirs, mine) : concatenation(mine, theirs);
+        this.sendKey = key(secret, both, isServer ? "server" : "client");
+        this.receiveKey = key(secret, both, isServer ? "client" : "server");
+    }
+
+    private static byte[] concatenation(byte[] one, byte[] other) {
+        return ByteBuffer.allocate(one.length + other.length).put(one).put(other).array();
+    }
+
+    private static SecretKeySpec key(String secret, byte[] both, String sender) {
+        try {
+            Mac mac = Mac.getInstance("HmacSHA256");
+            mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+            mac.update(both);
+            return new SecretKeySpec(mac.doFinal(sender.getBytes(StandardCharsets.UTF_8)), "AES");
+        } catch (GeneralSecurityException e) { // every JDK has both
+            throw new IllegalStateException(e);
+        }
+    }
+
+    void send(byte[] message) throws IOException {
+        byte[] sealed = crypt(Cipher.ENCRYPT_MODE, sendKey, sent++, message);
+        out.write(ByteBuffer.allocate(Integer.BYTES + sealed.length).putInt(sealed.length).put(sealed).array());
+    }
+
+    /** The next message; waits as long as the socket's timeout says. */
+    byte[] receive() throws IOException {
+        int length = in.readInt();
+        if (length < 0 || length > limit + TAG_BITS / Byte.SIZE) {
+            throw new IOException("a message of " + length + " bytes");
+        }
+        byte[] sealed = in.readNBytes(length);
+        if (sealed.length < length) { throw new EOFException(); }
+        return crypt(Cipher.DECRYPT_MODE, receiveKey, received++, sealed);
+    }
+
+    private static byte[] crypt(int mode, SecretKeySpec key, long number, byte[] bytes) throws IOException {
+        try {
+            byte[] nonce = ByteBuffer.allocate(NONCE).putLong(Integer.BYTES, number).array();
+            Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
+            cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
+            return cipher.doFinal(bytes);
+        } catch (GeneralSecurityException e) {
+            throw new ForgedException(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException { socket.close(); }
+}

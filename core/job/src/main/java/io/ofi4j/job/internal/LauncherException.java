@@ -1,0 +1,10 @@
+package io.ofi4j.job.internal;
+
+/** The launcher cannot be spoken to, or said no. */
+public final class LauncherException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    LauncherException(String message, Throwable cause) { super(message, cause); }
+
+    LauncherException(String message) { super(message); }
+}

@@ -1,0 +1,100 @@
+package io.ofi4j.job.internal;
+
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.Objects;
+
+/** How this process was started, by its environment. What a person has set counts first; nothing that says more than one is ignored. */
+public final class Launchers {
+    private static final String RANK = "OFI4J_RANK";
+    private static final String SIZE = "OFI4J_SIZE";
+    private static final String RENDEZVOUS = "OFI4J_RENDEZVOUS";
+    private static final String SECRET = "OFI4J_SECRET";
+    /** Variables of launchers that say how many processes there are, and what to do where none of them can be spoken to. */
+    private static final Map<String, String> COUNTS = Map.of("SLURM_NTASKS",
+            "Start it with 'srun --mpi=pmix' or 'srun --mpi=pmi2'", "OMPI_COMM_WORLD_SIZE",
+            "Start it with an mpirun that offers PMIx, as Open MPI's does from 4.0 on", "PMI_SIZE",
+            "Start it with Hydra's mpiexec and '-pmi-port' left out", "FLUX_JOB_SIZE", "Start it with 'flux run'");
+
+    private static final int HIGHEST_PORT = 65_535;
+
+    public static Launcher find(Map<String, String> environment) {
+        if (environment.containsKey(RANK) || environment.containsKey(SIZE)) { return explicit(environment); }
+        if (environment.containsKey("PMIX_NAMESPACE") && environment.containsKey("PMIX_RANK")) {
+            return new PmixLauncher();
+        }
+        if (environment.containsKey("PMI_FD")) {
+            return new Pmi1Launcher(number(environment, "PMI_FD"), number(environment, "PMI_RANK"),
+                    number(environment, "PMI_SIZE"));
+        }
+        COUNTS.forEach((name, remedy) -> requireOne(environment, name, remedy));
+        return new Explicit("nobody: it is alone", 0, 1, null, null);
+    }
+
+    private static void requireOne(Map<String, String> environment, String name, String remedy) {
+        String value = environment.get(name);
+        if (value != null && !value.strip().equals("1")) {
+            throw new LauncherException(
+                    name + " says that there are " + value + " processes, and this one has no way to the others. "
+                            + remedy + ", or set " + SIZE + "=1 and " + RANK + "=0 if it shall be alone.");
+        }
+    }
+
+    private static Launcher explicit(Map<String, String> environment) {
+        int rank = number(environment, RANK);
+        int size = number(environment, SIZE);
+        if (rank >= size) {
+            throw new LauncherException(RANK + " is " + rank + ", and must be below " + SIZE + ", " + size);
+        }
+        if (size == 1) { return new Explicit(SIZE + "=1", rank, size, null, null); }
+        String at = text(environment, RENDEZVOUS);
+        int colon = at.lastIndexOf(':');
+        if (colon < 1 || !at.substring(colon + 1).matches("\\d{1,5}")
+                || Integer.parseInt(at.substring(colon + 1)) > HIGHEST_PORT) {
+            throw new LauncherException(RENDEZVOUS + " must be the host of rank 0 and a free port there, as in "
+                    + "node1:7471, and is '" + at + "'");
+        }
+        String host = at.substring(0, colon).replaceAll("[\\[\\]]", "");
+        InetSocketAddress address = new InetSocketAddress(host, Integer.parseInt(at.substring(colon + 1)));
+        if (address.isUnresolved()) {
+            throw new LauncherException(
+                    "the host of " + RENDEZVOUS + ", " + host + ", is not known: is its name right?");
+        }
+        return new Explicit(RENDEZVOUS + "=" + at, rank, size, address, text(environment, SECRET));
+    }
+
+    private static int number(Map<String, String> environment, String name) {
+        String value = text(environment, name);
+        if (!value.matches("\\d{1,7}")) {
+            throw new LauncherException(name + " must be a number, and is '" + value + "'");
+        }
+        return Integer.parseInt(value);
+    }
+
+    private static String text(Map<String, String> environment, String name) {
+        String value = environment.get(name);
+        if (value == null) { throw new LauncherException(name + " is not set, and is needed with the others"); }
+        return value;
+    }
+
+    /** All is said beforehand, and nobody has to be asked. */
+    private record Explicit(String name, int rank, int size, InetSocketAddress listensAt,
+            String secret) implements Launcher {
+        Explicit {
+            Objects.checkIndex(rank, size);
+        }
+
+        @Override
+        public String exchange(String line) { return Meeting.line(secret, "", listensAt); }
+
+        @Override
+        public void finish() {
+            // Nobody waits for it.
+        }
+
+        @Override
+        public void abort(int code, String why) {
+            // Nobody can end the others; they learn of it from rank 0.
+        }
+    }
+}

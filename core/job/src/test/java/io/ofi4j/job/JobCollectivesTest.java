@@ -1,0 +1,257 @@
+package io.ofi4j.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ofi4j.Access;
+import io.ofi4j.Domain;
+import io.ofi4j.Fabric;
+import io.ofi4j.Libfabric;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.MemoryRegion.Slice;
+import io.ofi4j.Waiting;
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.support.Patience;
+import io.ofi4j.support.TestProviders;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Collective operations of ranks that are threads of this process, each with a domain of its own, compared with what one process
+ * computes. {@link JobTest} has processes.
+ */
+class JobCollectivesTest {
+    private static final long LONG = Long.BYTES;
+    /** Elements: none, one, fewer than ranks, a block each and some more, and enough for the ring and long messages. */
+    private static final List<Integer> COUNTS = List.of(0, 1, 3, 100, 9001);
+    /** 16 bytes: a number, and who has it. No atomic operation is like it. */
+    private static final Reduction LARGEST = Reduction.of(16, (into, from) -> {
+        for (long at = 0; at < into.byteSize(); at += 16) {
+            if (number(from, at) > number(into, at)) { MemorySegment.copy(from, at, into, at, 16); }
+        }
+    });
+
+    static Stream<Arguments> jobs() {
+        return TestProviders.rma().flatMap(provider -> Stream.of(1, 2, 3, 5).map(size -> Arguments.of(provider, size)));
+    }
+
+    /** What a rank does. */
+    private interface Work {
+        void run(Job job, JobCollectives all, Memory memory);
+    }
+
+    /** Slices for a rank. */
+    private record Memory(Domain domain, List<MemoryRegion> regions) {
+        Slice of(long bytes) {
+            MemoryRegion region = domain.allocate(Math.max(1, bytes), Access.SEND, Access.RECEIVE);
+            regions.add(region);
+            return region.slice(0, bytes);
+        }
+
+        Slice numbers(int count, IntFunction<Long> value) {
+            Slice slice = of(count * LONG);
+            IntStream.range(0, count)
+                    .forEach(i -> slice.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, i * LONG, value.apply(i)));
+            return slice;
+        }
+
+        void free() {
+            regions.forEach(MemoryRegion::close);
+            regions.clear();
+        }
+    }
+
+    private static void inAJob(String provider, int size, Work work) {
+        String secret = Rendezvous.newSecret();
+        String at = "127.0.0.1:" + freePort();
+        List<CompletableFuture<Void>> ranks = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+            Map<String, String> environment = Map.of("OFI4J_RANK", "" + rank, "OFI4J_SIZE", "" + size,
+                    "OFI4J_RENDEZVOUS", at, "OFI4J_SECRET", secret);
+            CompletableFuture<Void> result = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("rank " + rank).start(() -> {
+                try {
+                    rank(environment, provider, work);
+                    result.complete(null);
+                } catch (Throwable t) {
+                    result.completeExceptionally(t);
+                }
+            });
+            ranks.add(result);
+        }
+        ranks.forEach(rank -> rank.orTimeout(Patience.seconds(90).toSeconds(), TimeUnit.SECONDS).join());
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void rank(Map<String, String> environment, String provider, Work work) {
+        Libfabric libfabric = Libfabric.load();
+        try (Job job = Job.join(environment, Patience.seconds(60));
+                Fabric fabric = libfabric.openFabric(
+                        libfabric.info(TestProviders.hints(provider).capabilities(Capability.TAGGED)).getFirst());
+                Domain domain = fabric.openDomain();
+                JobCollectives all = new JobCollectives(job, domain, Waiting.BACKOFF)) {
+            Memory memory = new Memory(domain, new ArrayList<>());
+            work.run(job, all, memory);
+            all.barrier(); // an endpoint that closes may take with it what others still wait for
+            job.barrier();
+            memory.free();
+        }
+    }
+
+    private static long number(MemorySegment memory, long offset) {
+        return memory.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+    }
+
+    private static List<Long> numbers(Slice slice) {
+        return IntStream.range(0, (int) (slice.length() / LONG)).mapToObj(i -> number(slice.segment(), i * LONG))
+                .toList();
+    }
+
+    /** Element i of a rank's data. */
+    private static long datum(int rank, int i) {
+        return (rank + 1) * 1_000_003L ^ i * 7919L * (rank + 2);
+    }
+
+    private static List<Long> expected(int count, IntFunction<Long> value) {
+        return IntStream.range(0, count).mapToObj(value).toList();
+    }
+
+    private static long sum(int size, int i) {
+        return IntStream.range(0, size).mapToLong(rank -> datum(rank, i)).sum();
+    }
+
+    @ParameterizedTest(name = "{1} ranks over {0}")
+    @MethodSource("jobs")
+    void everyOperationGivesWhatOneProcessComputes(String provider, int size) {
+        inAJob(provider, size, (job, all, memory) -> {
+            for (int count : COUNTS) {
+                for (int root : new int[]{0, size - 1}) {
+                    rooted(job, all, memory, count, root);
+                }
+                reduces(job, all, memory, count);
+                blocks(job, all, memory, count);
+                memory.free();
+            }
+        });
+    }
+
+    private static void rooted(Job job, JobCollectives all, Memory memory, int count, int root) {
+        int me = job.rank();
+        int size = job.size();
+        Slice data = memory.numbers(count, i -> datum(me, i));
+        all.broadcast(data, root);
+        assertThat(numbers(data)).as("broadcast").isEqualTo(expected(count, i -> datum(root, i)));
+
+        Slice summed = memory.numbers(count, i -> datum(me, i));
+        all.reduce(summed, AtomicOperation.SUM, Datatype.INT64, root);
+        if (me == root) { assertThat(numbers(summed)).as("reduce").isEqualTo(expected(count, i -> sum(size, i))); }
+
+        Slice mine = memory.numbers(count, i -> datum(me, i));
+        Slice gathered = memory.of(count * LONG * size);
+        all.gather(mine, me == root ? gathered : null, root);
+        if (me == root) {
+            assertThat(numbers(gathered)).as("gather")
+                    .isEqualTo(expected(count * size, i -> datum(i / count, i % count)));
+        }
+
+        Slice scattered = memory.of(count * LONG);
+        Slice parts = me == root ? memory.numbers(count * size, i -> datum(root, i)) : null;
+        all.scatter(parts, scattered, root);
+        assertThat(numbers(scattered)).as("scatter").isEqualTo(expected(count, i -> datum(root, me * count + i)));
+    }
+
+    private static void reduces(Job job, JobCollectives all, Memory memory, int count) {
+        int me = job.rank();
+        int size = job.size();
+        Slice summed = memory.numbers(count, i -> datum(me, i));
+        all.allReduce(summed, AtomicOperation.SUM, Datatype.INT64);
+        assertThat(numbers(summed)).as("all-reduce").isEqualTo(expected(count, i -> sum(size, i)));
+
+        Slice largest = memory.numbers(2 * count, i -> i % 2 == 0 ? datum(me, i) : me);
+        all.allReduce(largest, LARGEST);
+        assertThat(numbers(largest)).as("all-reduce in Java").isEqualTo(expected(2 * count, i -> {
+            int pair = i / 2 * 2;
+            int owner = IntStream.range(0, size).reduce(0,
+                    (one, other) -> datum(other, pair) > datum(one, pair) ? other : one);
+            return i % 2 == 0 ? datum(owner, pair) : owner;
+        }));
+
+        Slice mine = memory.of(count * LONG);
+        all.reduceScatter(memory.numbers(count * size, i -> datum(me, i)), mine, AtomicOperation.SUM, Datatype.INT64);
+        assertThat(numbers(mine)).as("reduce-scatter").isEqualTo(expected(count, i -> sum(size, me * count + i)));
+    }
+
+    private static void blocks(Job job, JobCollectives all, Memory memory, int count) {
+        int me = job.rank();
+        int size = job.size();
+        Slice gathered = memory.of(count * LONG * size);
+        all.allGather(memory.numbers(count, i -> datum(me, i)), gathered);
+        assertThat(numbers(gathered)).as("all-gather")
+                .isEqualTo(expected(count * size, i -> datum(i / count, i % count)));
+
+        Slice exchanged = memory.of(count * LONG * size);
+        all.allToAll(memory.numbers(count * size, i -> datum(me, i)), exchanged);
+        assertThat(numbers(exchanged)).as("all-to-all")
+                .isEqualTo(expected(count * size, i -> datum(i / count, me * count + i % count)));
+    }
+
+    @Test
+    void nobodyPassesABarrierBeforeAllHaveCome() {
+        AtomicInteger came = new AtomicInteger();
+        inAJob("tcp;ofi_rxm", 4, (job, all, memory) -> {
+            for (int round = 1; round <= 20; round++) {
+                if (job.rank() == round % 4) { pause(); }
+                came.incrementAndGet();
+                all.barrier();
+                assertThat(came.get()).as("those who came in round %d", round).isGreaterThanOrEqualTo(4 * round);
+                all.barrier();
+            }
+        });
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(5);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void wrongLengthsAndRootsAreRefused() {
+        inAJob("tcp;ofi_rxm", 1, (job, all, memory) -> {
+            Slice seven = memory.of(7);
+            Slice eight = memory.of(8);
+            assertThatThrownBy(() -> all.allReduce(seven, AtomicOperation.SUM, Datatype.INT64))
+                    .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("no whole elements");
+            assertThatThrownBy(() -> all.allGather(seven, eight)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> all.allToAll(seven, eight)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> all.broadcast(eight, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+        });
+    }
+}

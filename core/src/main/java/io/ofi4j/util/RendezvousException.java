@@ -1,8 +1,0 @@
-package io.ofi4j.util;
-
-/** A {@link Rendezvous} could not be opened, joined or used: nobody listens there, the secret differs, or the server has gone. */
-public final class RendezvousException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    RendezvousException(String message, Throwable cause) { super(message, cause); }
-}

@@ -1,0 +1,70 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.verbs.internal.CmCalls;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** Waits for events of the connection manager. */
+final class CmEventWait {
+    private static final int SLICE_MILLIS = 100;
+    private static final int MOST_ERRNO = 4095;
+
+    private CmEventWait() {}
+
+    /** The next event; null after the deadline, or as soon as nobody waits any more. */
+    static CmCalls.Event next(CmCalls.Id id, Duration deadline, BooleanSupplier isOver) {
+        CmCalls.Event[] event = new CmCalls.Event[1];
+        until(() -> isOver.getAsBoolean() || (event[0] = CmCalls.next(id)) != null, id, deadline);
+        return event[0];
+    }
+
+    /** Looks, after each event of the identifier, whether something is so; whether it is before the deadline. */
+    static boolean until(BooleanSupplier isSo, CmCalls.Id id, Duration deadline) {
+        long limit = Deadlines.nanos(deadline);
+        long start = System.nanoTime();
+        while (!isSo.getAsBoolean()) {
+            Interrupts.check("rdma_get_cm_event");
+            long left = limit - (System.nanoTime() - start);
+            if (left <= 0) { return false; }
+            Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1), id.descriptor());
+        }
+        return true;
+    }
+
+    /** Waits for an event of this type, and throws for another, which is an error. */
+    static CmCalls.Event expect(CmCalls.Id id, int type, String operation, Duration deadline, BooleanSupplier isOver) {
+        CmCalls.Event event = next(id, deadline, isOver);
+        if (event == null && isOver.getAsBoolean()) {
+            throw new IllegalStateException("another thread closed what " + operation + " waits on");
+        }
+        if (event == null) {
+            throw new FabricTimeoutException(operation, deadline,
+                    "Is the peer listening, and on an RDMA device's address?");
+        }
+        if (event.type() != type) { throw failure(operation, event); }
+        return event;
+    }
+
+    private static FabricException failure(String operation, CmCalls.Event event) {
+        int status = Math.abs(event.status());
+        if (event.type() == io.ofi4j.verbs.internal.CmEvents.REJECTED) {
+            return new FabricException(operation
+                    + " failed: the peer rejected the connection, or does not listen (reason " + event.status() + ").",
+                    operation, Errno.ECONNREFUSED);
+        }
+        boolean says = status > 0 && status < MOST_ERRNO;
+        return new FabricException(
+                operation + " failed: event " + event.type()
+                        + (says ? ", " + LibC.strerror(status) + " (errno " + status + ")" : "")
+                        + ". Is the peer's address that of an RDMA device, and on the same network?",
+                operation, says ? status : Errno.ECONNABORTED);
+    }
+}

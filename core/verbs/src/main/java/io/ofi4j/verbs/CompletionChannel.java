@@ -1,0 +1,103 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.Interrupts;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.verbs.internal.ObjectCalls;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Where completion queues tell that completions have come; {@code struct ibv_comp_channel}. Any thread may call any method. Except for
+ * accessors, methods throw {@link IllegalStateException} once it is closed.
+ *
+ * <pre>{@code
+ * queue.requestNotification(false);
+ * if (queue.poll(handler, 16) == 0) { channel.await(Duration.ofSeconds(1)); }
+ * }</pre>
+ */
+public final class CompletionChannel implements AutoCloseable {
+    private static final int SLICE_MILLIS = 100;
+
+    final MemorySegment pointer;
+
+    private final DeviceContext context;
+    private final int descriptor;
+    private final OpenChildren children = new OpenChildren();
+    private final Map<Long, VerbsCompletionQueue> queues = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    CompletionChannel(DeviceContext context) {
+        this.context = context;
+        this.pointer = ObjectCalls.ibv_create_comp_channel(context.pointer);
+        this.descriptor = ObjectCalls.descriptor(pointer);
+        Descriptors.nonBlocking(descriptor);
+        context.children.add(this);
+    }
+
+    void add(VerbsCompletionQueue queue) {
+        queues.put(queue.pointer.address(), queue);
+        children.add(queue);
+    }
+
+    void remove(VerbsCompletionQueue queue) {
+        queues.remove(queue.pointer.address(), queue); // another one may have its address already
+        children.remove(queue);
+    }
+
+    DeviceContext context() { return context; }
+
+    /** {@return the file descriptor, which is readable when an event is there; poll(2)} */
+    public int waitDescriptor() {
+        return descriptor;
+    }
+
+    /**
+     * Waits for an event, and takes it; ibv_get_cq_event(3), ibv_ack_cq_events(3). Each
+     * {@link VerbsCompletionQueue#requestNotification} gives one event at most.
+     *
+     * @param deadline the longest wait
+     * @return the queue that has completions, or nothing after the deadline
+     * @throws io.ofi4j.FabricException if the thread is interrupted, with errno {@code EINTR} (4); its interrupt status stays set
+     */
+    public Optional<VerbsCompletionQueue> await(Duration deadline) {
+        long limit = Deadlines.nanos(deadline);
+        long start = System.nanoTime();
+        while (true) {
+            long queue = nextEvent();
+            if (queue != 0) { return Optional.ofNullable(queues.get(queue)); }
+            Interrupts.check("ibv_get_cq_event");
+            long left = limit - (System.nanoTime() - start);
+            if (left <= 0) { return Optional.empty(); }
+            Descriptors.poll((int) Math.min(SLICE_MILLIS, TimeUnit.NANOSECONDS.toMillis(left) + 1), descriptor);
+        }
+    }
+
+    private synchronized long nextEvent() {
+        requireOpen();
+        return ObjectCalls.ibv_get_cq_event(pointer);
+    }
+
+    void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /** Closes the channel; ibv_destroy_comp_channel(3). Throws {@link IllegalStateException} naming the queues that use it. */
+    @Override
+    public synchronized void close() {
+        if (closed) { return; }
+        children.requireNone(this);
+        closed = true;
+        try {
+            ObjectCalls.ibv_destroy_comp_channel(pointer);
+        } finally {
+            context.children.remove(this);
+        }
+    }
+
+    @Override
+    public String toString() { return "CompletionChannel of " + context.name(); }
+}

@@ -1,0 +1,71 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.verbs.internal.CmCalls;
+import io.ofi4j.verbs.internal.CmEvents;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/**
+ * Waits for connections; rdma_listen(3). Any thread may call it; one waits at a time. Methods throw {@link IllegalStateException} once it
+ * is closed.
+ */
+public final class ConnectionListener implements AutoCloseable {
+    private static final OpenChildren ALL = OpenChildren.owned();
+
+    private final InetSocketAddress address;
+    private final CmCalls.Id id;
+    private final Object waiting = new Object();
+    /** Known at once to who waits. */
+    private volatile boolean closed;
+    private boolean destroyed;
+
+    ConnectionListener(InetSocketAddress address, int backlog) {
+        this.id = CmCalls.rdma_create_id();
+        try {
+            CmCalls.listen(id, address, backlog);
+        } catch (Throwable t) {
+            CmCalls.destroy(id);
+            throw t;
+        }
+        this.address = new InetSocketAddress(address.getAddress(), CmCalls.port(id));
+        ALL.add(this);
+    }
+
+    /** {@return where it listens, with the port that it got} */
+    public InetSocketAddress address() { return address; }
+
+    /**
+     * Waits for a request. Answer it with {@link VerbsConnection#accept} or {@link VerbsConnection#reject}.
+     *
+     * @param deadline the longest wait
+     * @return the connection, with the peer's private data
+     * @throws FabricTimeoutException if none comes in time
+     */
+    public VerbsConnection next(Duration deadline) {
+        synchronized (waiting) {
+            requireOpen();
+            CmCalls.Event event = CmEventWait.expect(id, CmEvents.CONNECT_REQUEST, "the wait for a connection",
+                    deadline, () -> closed);
+            return VerbsConnection.requested(CmCalls.adopt(event.id()), event.data());
+        }
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /** Stops listening, and rejects whoever waits; rdma_destroy_id(3). */
+    @Override
+    public void close() {
+        closed = true;
+        synchronized (waiting) {
+            if (destroyed) { return; }
+            destroyed = true;
+            ALL.remove(this);
+            CmCalls.destroy(id);
+        }
+    }
+
+    @Override
+    public String toString() { return "ConnectionListener at " + address; }
+}

@@ -1,0 +1,199 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.verbs.internal.AttributeCodec;
+import io.ofi4j.verbs.internal.ContextOps;
+import io.ofi4j.verbs.internal.DeviceCalls;
+import io.ofi4j.verbs.internal.VerbsContextOps;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A device that is open; {@code struct ibv_context}. Any thread may call any method. Except for accessors, methods throw
+ * {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the library reports an error. The context of
+ * a {@link VerbsConnection} belongs to librdmacm, which keeps it open: closing it only checks that nothing in it is open.
+ */
+public final class DeviceContext implements AutoCloseable {
+    final MemorySegment pointer;
+    final ContextOps ops;
+    final VerbsContextOps extended;
+    final OpenChildren children = OpenChildren.owned();
+
+    private final String name;
+    private final boolean owned;
+    private final boolean iwarp;
+    private final DeviceAttributes attributes;
+    private volatile boolean closed;
+
+    DeviceContext(MemorySegment pointer, String name, boolean owned) {
+        this.pointer = pointer;
+        this.name = name;
+        this.owned = owned;
+        this.iwarp = Device.Transport.of(DeviceCalls.transportOf(pointer)) == Device.Transport.IWARP;
+        this.ops = new ContextOps(pointer);
+        this.extended = new VerbsContextOps(pointer);
+        this.attributes = DeviceAttributes.of(AttributeCodec.device(extended));
+    }
+
+    /** {@return the kernel's name of the device} */
+    public String name() { return name; }
+
+    /** {@return what the device said when it was opened; ibv_query_device_ex(3)} */
+    public DeviceAttributes attributes() {
+        return attributes;
+    }
+
+    /** {@return what all ports say now; ibv_query_port(3)} */
+    public List<PortAttributes> ports() {
+        return IntStream.rangeClosed(1, attributes.ports()).mapToObj(this::port).toList();
+    }
+
+    /**
+     * {@return what a port says now; ibv_query_port(3)}
+     *
+     * @param number from 1
+     * @throws IllegalArgumentException if the device has no such port
+     */
+    public PortAttributes port(int number) {
+        requireOpen();
+        if (number < 1 || number > attributes.ports()) {
+            throw new IllegalArgumentException(
+                    name + " has ports 1 to " + attributes.ports() + ", and no port " + number);
+        }
+        AttributeCodec.PortNumbers numbers = AttributeCodec.port(extended, number);
+        return PortAttributes.of(number, numbers, gids(number, numbers.gids()));
+    }
+
+    private List<Gid> gids(int port, int count) {
+        List<Gid> gids = new ArrayList<>();
+        for (int index = 0; index < count; index++) {
+            byte[] bytes = AttributeCodec.gid(pointer, port, index);
+            if (!Arrays.equals(bytes, new byte[bytes.length])) {
+                gids.add(new Gid(index, HexFormat.of().formatHex(bytes), gidType(port, index)));
+            }
+        }
+        return gids;
+    }
+
+    /** As the kernel tells in files; libibverbs keeps its call for itself. */
+    private String gidType(int port, int index) {
+        Path file = Path.of("/sys/class/infiniband", name, "ports", String.valueOf(port), "gid_attrs", "types",
+                String.valueOf(index));
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /** Opens a protection domain; ibv_alloc_pd(3). The caller closes it. */
+    public ProtectionDomain openProtectionDomain() {
+        synchronized (children) { // as in close()
+            requireOpen();
+            return new ProtectionDomain(this);
+        }
+    }
+
+    /** Opens a completion channel; ibv_create_comp_channel(3). The caller closes it. */
+    public CompletionChannel openCompletionChannel() {
+        synchronized (children) {
+            requireOpen();
+            return new CompletionChannel(this);
+        }
+    }
+
+    /**
+     * Opens a completion queue; ibv_create_cq(3). The caller closes it.
+     *
+     * @param entries how many completions it holds: as many as operations can be in flight on all its queue pairs
+     * @throws IllegalArgumentException if that is below 1 or more than the device takes
+     */
+    public VerbsCompletionQueue openCompletionQueue(int entries) { return openQueue(entries, null); }
+
+    /**
+     * As {@link #openCompletionQueue(int)}, with a channel to wait on.
+     *
+     * @throws IllegalArgumentException if the channel is of another device, too
+     */
+    public VerbsCompletionQueue openCompletionQueue(int entries, CompletionChannel channel) {
+        if (channel.context() != this) {
+            throw new IllegalArgumentException(channel + " is of another device context than the queue");
+        }
+        return openQueue(entries, channel);
+    }
+
+    private VerbsCompletionQueue openQueue(int entries, CompletionChannel channel) {
+        requireOpen();
+        int most = attributes.maximumCompletionEntries();
+        if (entries < 1 || entries > most) {
+            throw new IllegalArgumentException(
+                    "a completion queue of " + name + " has 1 to " + most + " entries, not " + entries);
+        }
+        if (channel == null) { return opened(entries, null); }
+        synchronized (channel) { // which its close() holds, too
+            channel.requireOpen();
+            return opened(entries, channel);
+        }
+    }
+
+    private VerbsCompletionQueue opened(int entries, CompletionChannel channel) {
+        synchronized (children) {
+            requireOpen();
+            return new VerbsCompletionQueue(this, entries, channel);
+        }
+    }
+
+    /**
+     * Opens a domain of the extended reliable connected transport; ibv_open_xrcd(3). The caller closes it.
+     *
+     * @throws UnsupportedOperationException if the device has no XRC
+     */
+    public XrcDomain openXrcDomain() {
+        synchronized (children) {
+            requireOpen();
+            require(DeviceCapability.XRC, "an XRC domain");
+            return new XrcDomain(this);
+        }
+    }
+
+    void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /** @throws UnsupportedOperationException if the device cannot do it */
+    void require(DeviceCapability capability, String what) {
+        if (!attributes.capabilities().contains(capability)) {
+            throw new UnsupportedOperationException(
+                    what + " is not offered by the device " + name + ", which lacks " + capability);
+        }
+    }
+
+    boolean isIwarp() { return iwarp; }
+
+    /** @throws UnsupportedOperationException if it is of iWARP, whose protocol has no such thing */
+    void requireNotIwarp(String what) {
+        if (iwarp) {
+            throw new UnsupportedOperationException(what + " is not offered by iWARP, which " + name + " is of");
+        }
+    }
+
+    /** Closes the device; ibv_close_device(3). Throws {@link IllegalStateException} naming what is open in it. */
+    @Override
+    public void close() {
+        synchronized (children) {
+            if (closed) { return; }
+            children.requireNone(this);
+            if (!owned) { return; }
+            closed = true;
+            DeviceCalls.ibv_close_device(pointer);
+        }
+    }
+
+    @Override
+    public String toString() { return "DeviceContext of " + name; }
+}

@@ -1,0 +1,63 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.verbs.internal.AttributeCodec.PortNumbers;
+import java.util.List;
+
+/**
+ * A port of a device; {@code struct ibv_port_attr}, ibv_query_port(3).
+ *
+ * @param number from 1
+ * @param state whether it is up
+ * @param mtu the bytes of a packet, or 0 if the port does not say
+ * @param lid the address in an InfiniBand subnet, 0 on Ethernet
+ * @param linkLayer what the cable carries
+ * @param maximumMessageSize the bytes of one operation, as an unsigned number
+ * @param gids the addresses that are set
+ */
+public record PortAttributes(int number, State state, int mtu, int lid, LinkLayer linkLayer, int maximumMessageSize,
+        List<Gid> gids) {
+    private static final int SMALLEST_MTU = 128;
+    private static final int LARGEST_CODE = 5;
+
+    /** Copies the list. */
+    public PortAttributes {
+        gids = List.copyOf(gids);
+    }
+
+    /** The state of a port; {@code enum ibv_port_state}. */
+    public enum State {
+        /** Unchanged, or something newer. */
+        UNKNOWN,
+        /** No link. */
+        DOWN,
+        /** A link that is not configured. */
+        INIT,
+        /** Configured, and not in use. */
+        ARMED,
+        /** In use. */
+        ACTIVE,
+        /** In use, with a link that fails for the moment. */
+        ACTIVE_DEFER;
+
+        static State of(int value) { return value > 0 && value < values().length ? values()[value] : UNKNOWN; }
+    }
+
+    /** What the cable carries. */
+    public enum LinkLayer {
+        /** The port does not say. */
+        UNSPECIFIED,
+        /** InfiniBand. */
+        INFINIBAND,
+        /** Ethernet: RoCE or iWARP. */
+        ETHERNET;
+
+        static LinkLayer of(int value) { return value > 0 && value < values().length ? values()[value] : UNSPECIFIED; }
+    }
+
+    static PortAttributes of(int number, PortNumbers from, List<Gid> gids) {
+        int code = from.activeMtu();
+        return new PortAttributes(number, State.of(from.state()),
+                code < 1 || code > LARGEST_CODE ? 0 : SMALLEST_MTU << code, from.lid(), LinkLayer.of(from.linkLayer()),
+                from.message(), gids);
+    }
+}

@@ -1,0 +1,154 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.verbs.internal.ObjectCalls;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * What belongs together: regions, windows and queue pairs of one domain can be used with each other; {@code struct ibv_pd}. Any thread
+ * may call any method. Methods throw {@link IllegalStateException} once it is closed, and {@link io.ofi4j.FabricException} if the
+ * library reports an error.
+ */
+public final class ProtectionDomain implements AutoCloseable {
+    private static final long PAGE = 4096;
+
+    final DeviceContext context;
+    final MemorySegment pointer;
+    final OpenChildren children = OpenChildren.owned();
+    final List<QueuePair> queuePairs = new CopyOnWriteArrayList<>();
+    /** Those that are open. */
+    final List<MemoryWindow> windows = new CopyOnWriteArrayList<>();
+
+    private volatile boolean closed;
+
+    ProtectionDomain(DeviceContext context) {
+        this.context = context;
+        this.pointer = ObjectCalls.ibv_alloc_pd(context.pointer);
+        context.children.add(this);
+    }
+
+    /** {@return the device} */
+    public DeviceContext context() { return context; }
+
+    /**
+     * Allocates and registers memory, which is zeroed, begins at a page, and lives as long as anything refers to it;
+     * ibv_reg_mr(3).
+     *
+     * @param length the number of bytes, at least 1
+     * @throws IllegalArgumentException if the length is below 1, or the rights do not go together
+     */
+    public VerbsMemoryRegion allocate(long length, VerbsAccess... rights) {
+        if (length < 1) { throw new IllegalArgumentException("a region has at least 1 byte, not " + length); }
+        requireOpen();
+        int access = checked(rights);
+        return register(Arena.ofAuto().allocate(length, PAGE), access);
+    }
+
+    /**
+     * Registers memory of the caller, such as that of a {@code io.ofi4j.MemoryRegion}, which both may use at the same time;
+     * ibv_reg_mr(3), with {@link VerbsAccess#ZERO_BASED} ibv_reg_mr_iova(3).
+     *
+     * @param memory off-heap memory, at least 1 byte
+     * @throws IllegalArgumentException if the memory is on the heap, empty, or freed, if a zero-based region does not begin at a page,
+     *         or the rights do not go together
+     * @throws UnsupportedOperationException if the device has no {@link VerbsAccess#ON_DEMAND} memory, or is of iWARP and the region would be
+     *         {@link VerbsAccess#ZERO_BASED}
+     */
+    public VerbsMemoryRegion register(MemorySegment memory, VerbsAccess... rights) {
+        requireOpen();
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException(
+                    "the garbage collector moves memory on the heap: register off-heap memory");
+        }
+        if (memory.byteSize() == 0 || !memory.scope().isAlive()) {
+            throw new IllegalArgumentException("this memory is empty or freed");
+        }
+        if (memory.isReadOnly() && (checked(rights) & VerbsAccess.LOCAL_WRITE.bit()) != 0) {
+            throw new IllegalArgumentException("this segment is read-only, and LOCAL_WRITE would write to it");
+        }
+        return register(memory, checked(rights));
+    }
+
+    private VerbsMemoryRegion register(MemorySegment memory, int access) {
+        boolean zeroBased = (access & VerbsAccess.ZERO_BASED.bit()) != 0;
+        if (zeroBased) { context.requireNotIwarp("a zero-based region"); } // siw takes it, and ignores it
+        if (zeroBased && memory.address() % PAGE != 0) {
+            throw new IllegalArgumentException(
+                    "memory of a zero-based region begins at a page, at a multiple of " + PAGE);
+        }
+        long base = zeroBased ? 0 : memory.address();
+        synchronized (this) { // as in close()
+            requireOpen();
+            ObjectCalls.Region region = ObjectCalls.ibv_reg_mr_iova(pointer, memory, base,
+                    access & ~VerbsAccess.ZERO_BASED.bit());
+            VerbsMemoryRegion made = new VerbsMemoryRegion(this, region, memory, base, access);
+            children.add(made);
+            return made;
+        }
+    }
+
+    private int checked(VerbsAccess... rights) {
+        int access = VerbsAccess.bits(rights);
+        if ((access & VerbsAccess.REMOTE_CHANGES) != 0 && (access & VerbsAccess.LOCAL_WRITE.bit()) == 0) {
+            throw new IllegalArgumentException(
+                    VerbsAccess.names(access & VerbsAccess.REMOTE_CHANGES) + " needs LOCAL_WRITE too");
+        }
+        if ((access & VerbsAccess.ON_DEMAND.bit()) != 0 && context.attributes().onDemand().isEmpty()) {
+            throw new UnsupportedOperationException(
+                    "on-demand paging is not offered by the device " + context.name() + ": leave ON_DEMAND out");
+        }
+        return access;
+    }
+
+    /**
+     * Opens a queue pair that is connected by hand: both sides exchange their {@link QueuePair#address} and call
+     * {@link QueuePair#connect}; ibv_create_qp(3). {@link VerbsConnection#openQueuePair} opens one that rdma_cm connects.
+     *
+     * @throws UnsupportedOperationException if the device is of iWARP, cannot block loopback, or has no XRC, and the attributes ask for it
+     * @throws IllegalArgumentException if a queue is of another device, or has too few entries left, or the device takes fewer operations
+     */
+    public synchronized QueuePair openQueuePair(QueuePairAttributes attributes) {
+        requireOpen();
+        return new QueuePairOpening(this, attributes).byHand();
+    }
+
+    /**
+     * Opens a window, which is not bound yet; ibv_alloc_mw(3).
+     *
+     * @throws UnsupportedOperationException if the device has no windows of this type
+     */
+    public synchronized MemoryWindow openWindow(MemoryWindow.Type type) {
+        requireOpen();
+        context.require(
+                type == MemoryWindow.Type.ONE ? DeviceCapability.MEM_WINDOW : DeviceCapability.MEM_WINDOW_TYPE_2B,
+                "a memory window of type " + type);
+        return new MemoryWindow(this, type);
+    }
+
+    void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    boolean isInFlight(VerbsMemoryRegion region) {
+        return queuePairs.stream().anyMatch(queuePair -> queuePair.isInFlight(region));
+    }
+
+    /** Closes the domain; ibv_dealloc_pd(3). Throws {@link IllegalStateException} naming what is open in it. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) { return; }
+            children.requireNone(this);
+            closed = true;
+            try {
+                ObjectCalls.ibv_dealloc_pd(pointer);
+            } finally {
+                context.children.remove(this); // last: the device stays open until then
+            }
+        }
+    }
+
+    @Override
+    public String toString() { return "ProtectionDomain of " + context.name(); }
+}

@@ -1,0 +1,369 @@
+package io.ofi4j.verbs;
+
+import static io.ofi4j.verbs.WorkFlags.SIGNALED;
+
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.verbs.internal.Opcodes;
+import io.ofi4j.verbs.internal.QueuePairCalls;
+import io.ofi4j.verbs.internal.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One end of a reliable connection, with a queue for operations and one for receives; {@code struct ibv_qp}. Any thread may call any
+ * method. Posting allocates nothing, except for windows.
+ *
+ * <p>The {@code try} methods post an operation and return false if there is no room: poll the completion queue then. What an operation
+ * moves must not be touched until its completion, except with {@link WorkFlags#INLINE}. The {@code long} token comes back in the
+ * completion. All of them throw {@link IllegalStateException} if the queue pair is not connected, or something is closed;
+ * {@link IndexOutOfBoundsException} if a range is not inside its region or the peer's memory; {@link IllegalArgumentException} if a
+ * right is missing, something is of another protection domain, or flags or lengths do not fit; and {@link io.ofi4j.FabricException} if
+ * the library reports another error. All of that is checked before the device is reached.
+ *
+ * <p>After a failed operation the queue pair can do nothing more: everything comes back {@link WorkStatus#FLUSHED}. Close it.
+ */
+public final class QueuePair implements AutoCloseable {
+    final ProtectionDomain domain;
+    final MemorySegment pointer;
+    /** Bound on it, or being bound or taken back. */
+    final OpenChildren windows = new OpenChildren();
+
+    private final QueuePairAttributes attributes;
+    private final QueuePairByHand byHand;
+    private final Consumer<MemorySegment> destroy;
+    /** That it is destroyed under: calls of rdma_cm use the queue pair, too. */
+    private final Object lock;
+    private final WorkSide sends;
+    private final WorkSide receives;
+    private final SendWork work;
+    private final WindowWork windowWork;
+    private final int number;
+    private volatile boolean connected;
+    private volatile boolean failed;
+    private volatile boolean closed;
+
+    /** The lock is null for its own. */
+    QueuePair(ProtectionDomain domain, QueuePairAttributes attributes, MemorySegment pointer, QueuePairByHand byHand,
+            Consumer<MemorySegment> destroy, Object lock) {
+        this.domain = domain;
+        this.attributes = attributes;
+        this.pointer = pointer;
+        this.byHand = byHand;
+        this.destroy = destroy;
+        this.lock = lock == null ? this : lock;
+        this.number = QueuePairCalls.number(pointer);
+        this.sends = new WorkSide(this, attributes.sendQueue(), attributes.sends(),
+                new WorkRequest(domain.context.ops, pointer, true, attributes.inline()));
+        this.receives = new WorkSide(this, attributes.receiveQueue(), attributes.receives(),
+                new WorkRequest(domain.context.ops, pointer, false, 0));
+        this.work = new SendWork(this, sends, attributes.inline());
+        this.windowWork = new WindowWork(this, sends);
+    }
+
+    /** Where completions and closes find it. */
+    void enter() {
+        sends.queue.add(sends);
+        receives.queue.add(receives);
+        sends.queue.children.add(this);
+        receives.queue.children.add(this);
+        domain.queuePairs.add(this);
+        domain.children.add(this);
+    }
+
+    private void leave() {
+        try {
+            sends.queue.remove(sends);
+        } finally {
+            try {
+                receives.queue.remove(receives);
+            } finally {
+                sends.queue.children.remove(this);
+                receives.queue.children.remove(this);
+                domain.queuePairs.remove(this);
+                domain.children.remove(this);
+            }
+        }
+    }
+
+    /** {@return its number on the device} */
+    public int number() { return number; }
+
+    /** {@return what it was opened with} */
+    public QueuePairAttributes attributes() { return attributes; }
+
+    /** {@return whether operations can be posted: it is connected, and none has failed} */
+    public boolean isConnected() {
+        return connected && !failed && !closed;
+    }
+
+    /**
+     * {@return where it is, for the peer's {@link #connect}}
+     *
+     * @throws IllegalStateException if rdma_cm connects it
+     */
+    public QueuePairAddress address() { return hand().address(number); }
+
+    /**
+     * Connects it to a queue pair whose peer does the same; ibv_modify_qp(3) to RTR and RTS.
+     *
+     * @throws IllegalStateException if it is connected, closed, or rdma_cm connects it
+     */
+    public void connect(QueuePairAddress peer) {
+        QueuePairByHand hand = hand();
+        synchronized (this) {
+            if (closed || connected) {
+                throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
+            }
+            hand.connect(pointer, peer);
+            connected = true;
+        }
+    }
+
+    private QueuePairByHand hand() {
+        return Optional.ofNullable(byHand)
+                .orElseThrow(() -> new IllegalStateException(this + " is connected by rdma_cm, not by hand"));
+    }
+
+    void connected() { connected = true; }
+
+    void failed() { failed = true; }
+
+    /** The peer has invalidated a key. */
+    void invalidated(int key) {
+        for (MemoryWindow window : domain.windows) {
+            if (window.invalidated(key)) { return; }
+        }
+    }
+
+    /**
+     * Posts memory for a message of the peer; ibv_post_recv(3). This works before it is connected, too.
+     *
+     * @return false if there is no room
+     */
+    public boolean tryReceive(VerbsMemoryRegion region, long offset, int length, long token) {
+        WorkSide side = receives;
+        side.queue.guard.enter();
+        try {
+            requireOpen();
+            requireMessages();
+            region.require(domain, offset, length, VerbsAccess.LOCAL_WRITE.bit());
+            side.request.local(region.base + offset, length, region.native_.localKey());
+            return side.receive(length == 0 && !domain.context.isIwarp() ? 0 : 1, region, token); // siw wants one
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    /**
+     * Sends a message to a receive of the peer; {@code IBV_WR_SEND}, ibv_post_send(3).
+     *
+     * @param flags {@link WorkFlags}
+     * @return false if there is no room
+     */
+    public boolean trySend(VerbsMemoryRegion region, long offset, int length, int flags, long token) {
+        return work.message(Opcodes.SEND, region, offset, length, 0, flags, token);
+    }
+
+    /** As {@link #trySend}; the peer gets a number of 4 bytes, too. {@code IBV_WR_SEND_WITH_IMM}. */
+    public boolean trySendImmediate(VerbsMemoryRegion region, long offset, int length, int immediate, int flags,
+            long token) {
+        domain.context.requireNotIwarp("an immediate");
+        return work.message(Opcodes.SEND_WITH_IMMEDIATE, region, offset, length, Integer.reverseBytes(immediate), flags,
+                token);
+    }
+
+    /**
+     * As {@link #trySend}; it also takes a window of the peer back, whose key is worth nothing from then on. The object cannot be used
+     * any more. {@code IBV_WR_SEND_WITH_INV}.
+     *
+     * @throws IllegalArgumentException if the memory is no window of type 2, too
+     * @throws UnsupportedOperationException if the device cannot do it
+     */
+    public boolean trySendInvalidate(VerbsMemoryRegion region, long offset, int length, RemoteMemory window, int flags,
+            long token) {
+        domain.context.require(DeviceCapability.MEM_MGT_EXTENSIONS, "send with invalidate");
+        synchronized (window) {
+            window.requireValid();
+            if (!window.isRevocable()) {
+                throw new IllegalArgumentException(window + " is no window of type 2: its owner alone takes it back");
+            }
+            boolean posted = work.message(Opcodes.SEND_WITH_INVALIDATE, region, offset, length, window.key(), flags,
+                    token);
+            if (posted) { window.invalidated(); }
+            return posted;
+        }
+    }
+
+    /**
+     * Writes to the peer's memory; {@code IBV_WR_RDMA_WRITE}, ibv_post_send(3).
+     *
+     * @param flags {@link WorkFlags}
+     * @return false if there is no room
+     */
+    public boolean tryWrite(VerbsMemoryRegion region, long offset, int length, RemoteMemory target, long targetOffset,
+            int flags, long token) {
+        return work.write(Opcodes.WRITE, region, offset, length, target, targetOffset, 0, flags, token);
+    }
+
+    /** As {@link #tryWrite}; it uses a receive of the peer, whose completion has the number. {@code IBV_WR_RDMA_WRITE_WITH_IMM}. */
+    public boolean tryWriteImmediate(VerbsMemoryRegion region, long offset, int length, RemoteMemory target,
+            long targetOffset, int immediate, int flags, long token) {
+        domain.context.requireNotIwarp("an immediate");
+        return work.write(Opcodes.WRITE_WITH_IMMEDIATE, region, offset, length, target, targetOffset,
+                Integer.reverseBytes(immediate), flags, token);
+    }
+
+    /**
+     * Reads the peer's memory; {@code IBV_WR_RDMA_READ}, ibv_post_send(3).
+     *
+     * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}
+     * @return false if there is no room
+     */
+    public boolean tryRead(VerbsMemoryRegion region, long offset, int length, RemoteMemory source, long sourceOffset,
+            int flags, long token) {
+        return work.read(region, offset, length, source, sourceOffset, flags, token);
+    }
+
+    /**
+     * Adds to 8 bytes of the peer, and fetches what they were; {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, ibv_post_send(3). The numbers
+     * are in the byte order of the peer's processor.
+     *
+     * @param flags {@link WorkFlags}, not {@link WorkFlags#INLINE}
+     * @return false if there is no room
+     */
+    public boolean tryFetchAdd(VerbsMemoryRegion result, long offset, RemoteMemory target, long targetOffset, long add,
+            int flags, long token) {
+        return work.atomic(Opcodes.FETCH_ADD, WorkKind.FETCH_ADD, result, offset, target, targetOffset, add, 0, flags,
+                token);
+    }
+
+    /** As {@link #tryFetchAdd}, but puts a number in the place of the expected one. {@code IBV_WR_ATOMIC_CMP_AND_SWP}. */
+    public boolean tryCompareSwap(VerbsMemoryRegion result, long offset, RemoteMemory target, long targetOffset,
+            long expected, long desired, int flags, long token) {
+        return work.atomic(Opcodes.COMPARE_SWAP, WorkKind.COMPARE_SWAP, result, offset, target, targetOffset, expected,
+                desired, flags, token);
+    }
+
+    /**
+     * Binds a window to a part of a region; for type 1 ibv_bind_mw(3), for type 2 {@code IBV_WR_BIND_MW}. It is always reported.
+     * {@link MemoryWindow#remote} can be given to the peer at once, in a send that is posted behind.
+     *
+     * @param flags {@link WorkFlags#FENCED} or 0
+     * @param rights what the peer may do: remote rights that the region allows, {@link VerbsAccess#LOCAL_WRITE} for changes
+     * @return false if there is no room
+     * @throws IllegalStateException if the window is not free, too; the message says what it is
+     */
+    public boolean tryBind(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int flags,
+            long token, VerbsAccess... rights) {
+        sends.queue.guard.enter();
+        try {
+            requireReady(flags, WorkFlags.FENCED | SIGNALED);
+            return windowWork.bind(window, region, offset, length, flags | SIGNALED, token, VerbsAccess.bits(rights));
+        } finally {
+            sends.queue.guard.exit();
+        }
+    }
+
+    /**
+     * Takes a window back: its key is worth nothing from the completion on; for type 2 {@code IBV_WR_LOCAL_INV}, for type 1 a bind to
+     * nothing. It is always reported.
+     *
+     * @param flags {@link WorkFlags#FENCED} or 0
+     * @return false if there is no room
+     * @throws IllegalStateException if the window is not bound, too; the message says what it is
+     */
+    public boolean tryInvalidate(MemoryWindow window, int flags, long token) {
+        sends.queue.guard.enter();
+        try {
+            requireReady(flags, WorkFlags.FENCED | SIGNALED);
+            return windowWork.invalidate(window, flags | SIGNALED, token);
+        } finally {
+            sends.queue.guard.exit();
+        }
+    }
+
+    void requireReady(int flags, int allowed) {
+        requireOpen();
+        if (!connected) { throw new IllegalStateException(this + " is not connected"); }
+        if ((flags & ~allowed) != 0) {
+            throw new IllegalArgumentException(
+                    "this operation does not take the flags 0x" + Integer.toHexString(flags & ~allowed));
+        }
+    }
+
+    void requireMessages() {
+        if (attributes.xrc()) {
+            throw new UnsupportedOperationException(
+                    "messages over XRC need a shared receive queue of the peer, which is not offered here");
+        }
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    boolean isClosed() { return closed; }
+
+    boolean isInFlight(Object subject) { return concerns(sends, subject) || concerns(receives, subject); }
+
+    private static boolean concerns(WorkSide side, Object subject) {
+        side.queue.guard.enter();
+        try {
+            return side.ring.concerns(subject);
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    /**
+     * Ends the connection on this side; ibv_modify_qp(3) to ERR. Everything in flight comes back, most of it
+     * {@link WorkStatus#FLUSHED}.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public synchronized void fail() {
+        requireOpen();
+        failed = true;
+        QueuePairCalls.fail(pointer);
+    }
+
+    /**
+     * Destroys the queue pair; ibv_destroy_qp(3). What is in flight comes back {@link WorkStatus#FLUSHED} with the next polls. Throws
+     * {@link IllegalStateException} naming the windows that are bound on it: the kernel would wait for them. A call of its
+     * {@link VerbsConnection} that connects it or accepts is waited for.
+     */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            synchronized (this) { // fail() need not wait for rdma_cm
+                if (closed) { return; }
+                closed = true;
+                boolean isUnused = false;
+                try {
+                    awaitNobodyInside(sends); // no bind comes any more
+                    awaitNobodyInside(receives);
+                    windows.requireNone(this);
+                    isUnused = true;
+                } finally {
+                    closed = isUnused;
+                }
+                destroy();
+            }
+        }
+    }
+
+    void destroy() {
+        try {
+            destroy.accept(pointer);
+        } finally {
+            leave();
+        }
+    }
+
+    private static void awaitNobodyInside(WorkSide side) {
+        side.queue.guard.enter();
+        side.queue.guard.exit();
+    }
+
+    @Override
+    public String toString() { return "QueuePair " + number + " of " + domain.context.name(); }
+}

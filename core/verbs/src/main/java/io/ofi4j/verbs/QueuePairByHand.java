@@ -1,0 +1,96 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.verbs.internal.QueuePairCalls;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+
+/** How a queue pair without rdma_cm is made and connected. */
+final class QueuePairByHand {
+    private static final int RECEIVER_TIMER = 12; // 0.64 ms
+    private static final String BEST = "RoCE v2";
+    private static final String OF_IPV4 = "00000000000000000000ffff";
+    private static final int SMALLEST_MTU = 128;
+
+    private static final int SEQUENCES = 1 << 24;
+
+    private final DeviceContext context;
+    private final QueuePairAttributes attributes;
+    private final int sequence;
+    private final PortAttributes port;
+    private final Gid gid;
+
+    QueuePairByHand(DeviceContext context, QueuePairAttributes attributes, int sequence) {
+        context.requireNotIwarp("a connection by hand");
+        this.context = context;
+        this.attributes = attributes;
+        this.sequence = sequence;
+        this.port = context.port(attributes.port());
+        this.gid = choose(port.gids());
+    }
+
+    /** Where the numbers of packets begin. */
+    static int sequence() {
+        return (int) (System.nanoTime() & SEQUENCES - 1);
+    }
+
+    private Gid choose(List<Gid> gids) {
+        Comparator<Gid> worst = Comparator.comparing(one -> one.type().equals(BEST));
+        return gids.stream().filter(one -> attributes.gidIndex() < 0 || one.index() == attributes.gidIndex())
+                .max(worst.thenComparing(one -> one.hex().startsWith(OF_IPV4)))
+                .orElseThrow(() -> new IllegalArgumentException("port " + port.number() + " of " + context.name()
+                        + " has no address" + (attributes.gidIndex() < 0 ? "" : " at index " + attributes.gidIndex())));
+    }
+
+    /** Made, and ready for receives. */
+    MemorySegment create(ProtectionDomain domain) {
+        QueuePairCalls.Sizes sizes = attributes.native_();
+        if (attributes.xrc()) {
+            context.require(DeviceCapability.XRC, "a queue pair of XRC");
+            return initialized(() -> QueuePairCalls.createXrcSender(context.extended, domain.pointer, sizes));
+        }
+        return initialized(() -> attributes.blockLoopback()
+                ? QueuePairCalls.createBlockingLoopback(context.extended, domain.pointer, sizes)
+                : QueuePairCalls.ibv_create_qp(domain.pointer, sizes));
+    }
+
+    MemorySegment initialized(Supplier<MemorySegment> creation) {
+        MemorySegment made = creation.get();
+        try {
+            boolean hasAtomics = context.attributes().atomics() != DeviceAttributes.AtomicSupport.NONE;
+            QueuePairCalls.initialize(made, attributes.port(),
+                    VerbsAccess.REMOTE & ~(hasAtomics ? 0 : VerbsAccess.REMOTE_ATOMIC.bit()));
+            return made;
+        } catch (Throwable t) {
+            QueuePairCalls.ibv_destroy_qp(made);
+            throw t;
+        }
+    }
+
+    QueuePairAddress address(int number) {
+        return new QueuePairAddress(number, sequence, port.lid(), port.mtu(), gid.hex());
+    }
+
+    /** To where operations can be posted. */
+    void connect(MemorySegment pointer, QueuePairAddress peer) {
+        QueuePairCalls.Path path = path(peer);
+        QueuePairCalls.readyToReceive(pointer, path, !attributes.xrc());
+        QueuePairCalls.readyToSend(pointer, path);
+    }
+
+    /** To where a peer's operations are answered. */
+    void answer(MemorySegment pointer, QueuePairAddress peer) {
+        QueuePairCalls.readyToReceive(pointer, path(peer), true);
+    }
+
+    private QueuePairCalls.Path path(QueuePairAddress peer) {
+        int reads = Math.min(attributes.reads(), context.attributes().maximumReadsAsTarget());
+        int mtu = Math.min(port.mtu(), peer.mtu());
+        boolean isGlobal = port.linkLayer() != PortAttributes.LinkLayer.INFINIBAND || peer.lid() == 0;
+        return new QueuePairCalls.Path(attributes.port(), gid.index(), isGlobal, HexFormat.of().parseHex(peer.gid()),
+                peer.lid(), peer.number(), sequence, peer.sequence(), Integer.numberOfTrailingZeros(mtu / SMALLEST_MTU),
+                reads, attributes.timeout(), attributes.retries(), attributes.receiverRetries(), RECEIVER_TIMER);
+    }
+}

@@ -1,0 +1,103 @@
+package io.ofi4j.verbs;
+
+import static io.ofi4j.verbs.WorkFlags.INLINE;
+
+import io.ofi4j.verbs.internal.Opcodes;
+import java.lang.foreign.MemorySegment;
+
+/** Checks operations of one queue pair that move data, and posts them. */
+final class SendWork {
+    private static final int ATOMIC = Long.BYTES;
+
+    private final QueuePair queuePair;
+    private final WorkSide side;
+    private final int inline;
+
+    SendWork(QueuePair queuePair, WorkSide side, int inline) {
+        this.queuePair = queuePair;
+        this.side = side;
+        this.inline = inline;
+    }
+
+    boolean message(int opcode, VerbsMemoryRegion region, long offset, int length, int word, int flags, long token) {
+        side.queue.guard.enter();
+        try {
+            queuePair.requireReady(flags, WorkFlags.ALL);
+            queuePair.requireMessages();
+            source(region, offset, length, flags);
+            return side.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.SEND, region, token);
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    boolean write(int opcode, VerbsMemoryRegion region, long offset, int length, RemoteMemory target, long targetOffset,
+            int word, int flags, long token) {
+        side.queue.guard.enter();
+        try {
+            queuePair.requireReady(flags, WorkFlags.ALL);
+            if (opcode != Opcodes.WRITE) { queuePair.requireMessages(); }
+            long there = target.require(targetOffset, length, VerbsAccess.REMOTE_WRITE.bit());
+            source(region, offset, length, flags);
+            side.request.remote(there, target.key());
+            return side.send(opcode, flags, length == 0 ? 0 : 1, word, WorkKind.WRITE, region, token);
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    boolean read(VerbsMemoryRegion region, long offset, int length, RemoteMemory source, long sourceOffset, int flags,
+            long token) {
+        side.queue.guard.enter();
+        try {
+            queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
+            long there = source.require(sourceOffset, length, VerbsAccess.REMOTE_READ.bit());
+            local(region, offset, length, VerbsAccess.LOCAL_WRITE.bit());
+            side.request.remote(there, source.key());
+            return side.send(Opcodes.READ, flags, length == 0 ? 0 : 1, 0, WorkKind.READ, region, token);
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    boolean atomic(int opcode, WorkKind kind, VerbsMemoryRegion result, long offset, RemoteMemory target,
+            long targetOffset, long first, long swap, int flags, long token) {
+        side.queue.guard.enter();
+        try {
+            queuePair.requireReady(flags, WorkFlags.ALL & ~INLINE);
+            if (queuePair.domain.context.attributes().atomics() == DeviceAttributes.AtomicSupport.NONE) {
+                throw new UnsupportedOperationException(
+                        "atomic operations are not offered by the device " + queuePair.domain.context.name());
+            }
+            long there = target.require(targetOffset, ATOMIC, VerbsAccess.REMOTE_ATOMIC.bit());
+            if (there % ATOMIC != 0) {
+                throw new IllegalArgumentException("the target of an atomic operation is at a multiple of 8 bytes");
+            }
+            local(result, offset, ATOMIC, VerbsAccess.LOCAL_WRITE.bit());
+            side.request.atomic(there, target.key(), first, swap);
+            return side.send(opcode, flags, 1, 0, kind, result, token);
+        } finally {
+            side.queue.guard.exit();
+        }
+    }
+
+    private void source(VerbsMemoryRegion region, long offset, int length, int flags) {
+        if ((flags & INLINE) == 0) {
+            local(region, offset, length, 0);
+            return;
+        }
+        if (length > inline) {
+            throw new IllegalArgumentException("inline data has at most " + inline + " bytes, not " + length
+                    + ": leave INLINE out, or open the queue pair with more");
+        }
+        region.require(queuePair.domain, offset, length, 0);
+        MemorySegment staging = side.request.staging();
+        MemorySegment.copy(region.segment(), offset, staging, 0, length); // freed memory throws, and is not read
+        side.request.local(staging.address(), length, region.native_.localKey());
+    }
+
+    private void local(VerbsMemoryRegion region, long offset, int length, int right) {
+        region.require(queuePair.domain, offset, length, right);
+        side.request.local(region.base + offset, length, region.native_.localKey());
+    }
+}

@@ -1,0 +1,238 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.FabricException;
+import io.ofi4j.internal.engine.Deadlines;
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.verbs.internal.CmCalls;
+import io.ofi4j.verbs.internal.CmEvents;
+import io.ofi4j.verbs.internal.DeviceCalls;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A connection that rdma_cm makes; {@code struct rdma_cm_id}. {@link Verbs#resolve} and {@link ConnectionListener#next} make it; then
+ * open a queue pair with it, and connect or accept. Any thread may call it; one waits at a time. Except for accessors, methods throw
+ * {@link IllegalStateException} once it is closed or in another state than they need, and {@link FabricException} if the library
+ * reports an error.
+ */
+public final class VerbsConnection implements AutoCloseable {
+    /** The bytes of private data of a request at most. */
+    public static final int MAXIMUM_REQUEST_DATA = 56;
+    /** The bytes of private data of an answer at most. */
+    public static final int MAXIMUM_ANSWER_DATA = 148;
+
+    private static final Map<Long, DeviceContext> CONTEXTS = new ConcurrentHashMap<>();
+    private static final OpenChildren ALL = OpenChildren.owned();
+
+    private enum State {
+        RESOLVED, REQUESTED, CONNECTED, DISCONNECTED, REJECTED, CLOSED
+    }
+
+    private final CmCalls.Id id;
+    private final DeviceContext context;
+    private final int port;
+    private State state;
+    private byte[] data;
+    private QueuePair queuePair;
+
+    private VerbsConnection(CmCalls.Id id, State state, byte[] data) {
+        this.id = id;
+        this.state = state;
+        this.data = data;
+        this.port = CmCalls.devicePort(id);
+        this.context = CONTEXTS.computeIfAbsent(CmCalls.context(id).address(), address -> opened(id));
+        ALL.add(this);
+    }
+
+    /** librdmacm opens a device once, and keeps it open. */
+    private static DeviceContext opened(CmCalls.Id id) {
+        MemorySegment pointer = CmCalls.context(id);
+        return new DeviceContext(pointer, DeviceCalls.nameOf(pointer), false);
+    }
+
+    static VerbsConnection resolve(InetSocketAddress source, InetSocketAddress peer, Duration deadline) {
+        int milliseconds = Math.clamp(TimeUnit.NANOSECONDS.toMillis(Deadlines.nanos(deadline)), 1, Integer.MAX_VALUE);
+        CmCalls.Id id = CmCalls.rdma_create_id();
+        try {
+            CmCalls.rdma_resolve_addr(id, source, peer, milliseconds);
+            CmEventWait.expect(id, CmEvents.ADDRESS_RESOLVED, "rdma_resolve_addr", deadline, () -> false);
+            CmCalls.rdma_resolve_route(id, milliseconds);
+            CmEventWait.expect(id, CmEvents.ROUTE_RESOLVED, "rdma_resolve_route", deadline, () -> false);
+            return new VerbsConnection(id, State.RESOLVED, new byte[0]);
+        } catch (Throwable t) {
+            CmCalls.destroy(id);
+            throw t;
+        }
+    }
+
+    static VerbsConnection requested(CmCalls.Id id, byte[] data) {
+        try {
+            return new VerbsConnection(id, State.REQUESTED, data);
+        } catch (Throwable t) {
+            CmCalls.destroy(id);
+            throw t;
+        }
+    }
+
+    /** {@return the device that the connection goes over; open domains and queues of its queue pair in it} */
+    public DeviceContext context() {
+        return context;
+    }
+
+    /** {@return the device's port} */
+    public int port() { return port; }
+
+    /** {@return the peer's private data: of its request, or of its answer; there may be zeros behind it} */
+    public synchronized byte[] privateData() {
+        return data.clone();
+    }
+
+    /**
+     * Opens the queue pair of this connection, for which receives can be posted at once; rdma_create_qp(3). Closing the connection closes
+     * it, too.
+     *
+     * @param domain of {@link #context}
+     * @throws IllegalArgumentException if the domain or a queue is of another device context, or a queue has too few entries left
+     * @throws UnsupportedOperationException if the attributes block loopback or ask for XRC, which rdma_cm has no word for
+     */
+    public synchronized QueuePair openQueuePair(ProtectionDomain domain, QueuePairAttributes attributes) {
+        require(state == State.RESOLVED || state == State.REQUESTED, "open a queue pair");
+        require(!hasQueuePair(), "open a second queue pair");
+        if (domain.context != context) {
+            throw new IllegalArgumentException(domain + " is of another device context than the connection's");
+        }
+        if (attributes.blockLoopback() || attributes.xrc()) {
+            throw new UnsupportedOperationException((attributes.xrc() ? "XRC" : "blocking loopback")
+                    + " is for queue pairs that are connected by hand");
+        }
+        synchronized (domain) { // which close() holds, too
+            domain.requireOpen();
+            queuePair = new QueuePairOpening(domain, attributes).ofConnection(
+                    () -> CmCalls.rdma_create_qp(id, domain.pointer, attributes.native_()),
+                    ignored -> CmCalls.destroyQueuePair(id), this);
+        }
+        return queuePair;
+    }
+
+    /**
+     * Connects to the listener; rdma_connect(3).
+     *
+     * @param request private data for the listener, at most {@value #MAXIMUM_REQUEST_DATA} bytes
+     * @param deadline the longest wait
+     * @throws IllegalArgumentException if the data is longer
+     * @throws FabricException if the peer rejects the connection or nobody listens, with errno {@code ECONNREFUSED} (111)
+     */
+    public synchronized void connect(byte[] request, Duration deadline) {
+        require(state == State.RESOLVED && hasQueuePair(), "connect");
+        requireShort(request, MAXIMUM_REQUEST_DATA);
+        CmCalls.rdma_connect(id, parameters(request));
+        data = established("rdma_connect", deadline);
+    }
+
+    /**
+     * Accepts a request, and waits until the connection is made; rdma_accept(3).
+     *
+     * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
+     * @param deadline the longest wait
+     * @throws IllegalArgumentException if the data is longer
+     */
+    public synchronized void accept(byte[] answer, Duration deadline) {
+        require(state == State.REQUESTED && hasQueuePair(), "accept");
+        requireShort(answer, MAXIMUM_ANSWER_DATA);
+        CmCalls.rdma_accept(id, parameters(answer));
+        established("rdma_accept", deadline);
+    }
+
+    private byte[] established(String call, Duration deadline) {
+        CmCalls.Event event = CmEventWait.expect(id, CmEvents.ESTABLISHED, call, deadline, () -> false);
+        state = State.CONNECTED;
+        queuePair.connected();
+        return event.data();
+    }
+
+    private CmCalls.Parameters parameters(byte[] bytes) {
+        QueuePairAttributes attributes = queuePair.attributes();
+        int reads = Math.min(attributes.reads(), context.attributes().maximumReadsAsTarget());
+        return new CmCalls.Parameters(bytes, reads, attributes.retries(), attributes.receiverRetries());
+    }
+
+    /**
+     * Rejects a request; rdma_reject(3).
+     *
+     * @param answer private data for the peer, at most {@value #MAXIMUM_ANSWER_DATA} bytes
+     * @throws IllegalArgumentException if the data is longer
+     */
+    public synchronized void reject(byte[] answer) {
+        require(state == State.REQUESTED, "reject");
+        requireShort(answer, MAXIMUM_ANSWER_DATA);
+        CmCalls.rdma_reject(id, answer);
+        state = State.REJECTED;
+    }
+
+    private static void requireShort(byte[] bytes, int most) {
+        if (bytes.length > most) {
+            throw new IllegalArgumentException("private data has at most " + most + " bytes, not " + bytes.length);
+        }
+    }
+
+    private boolean hasQueuePair() { return queuePair != null && !queuePair.isClosed(); }
+
+    private void require(boolean isSo, String what) {
+        if (!isSo) {
+            throw new IllegalStateException("to " + what + ", this connection is in the wrong state: " + state
+                    + (hasQueuePair() ? ", with a queue pair" : ", without a queue pair"));
+        }
+    }
+
+    /** {@return whether the peer has disconnected or ended; reads the events that are there} */
+    public synchronized boolean isDisconnected() {
+        require(state == State.CONNECTED || state == State.DISCONNECTED, "see whether it is disconnected");
+        if (state == State.CONNECTED && CmCalls.next(id) != null) { // of whatever kind: it is over
+            state = State.DISCONNECTED;
+        }
+        return state == State.DISCONNECTED;
+    }
+
+    /**
+     * Waits until the peer disconnects or ends.
+     *
+     * @param deadline the longest wait
+     * @return whether it has
+     */
+    public boolean awaitDisconnected(Duration deadline) {
+        return CmEventWait.until(this::isDisconnected, id, deadline); // without the monitor: whoever closes need not wait
+    }
+
+    /** Ends the connection on both sides; rdma_disconnect(3). What is in flight comes back {@link WorkStatus#FLUSHED}. */
+    public synchronized void disconnect() {
+        require(state == State.CONNECTED || state == State.DISCONNECTED, "disconnect");
+        int errno = CmCalls.rdma_disconnect(id);
+        if (errno != 0 && errno != Errno.EINVAL) { // which says that it is over already
+            throw new FabricException("rdma_disconnect failed (errno " + errno + ").", "rdma_disconnect", errno);
+        }
+        state = State.DISCONNECTED;
+        queuePair.failed();
+    }
+
+    /**
+     * Closes the queue pair and the connection; rdma_destroy_id(3).
+     *
+     * @throws IllegalStateException naming the windows that are bound on the queue pair
+     */
+    @Override
+    public synchronized void close() {
+        if (state == State.CLOSED) { return; }
+        if (queuePair != null) { queuePair.close(); }
+        state = State.CLOSED;
+        ALL.remove(this);
+        CmCalls.destroy(id);
+    }
+
+    @Override
+    public String toString() { return "VerbsConnection over " + context.name(); }
+}

@@ -1,0 +1,109 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.verbs.internal.ObjectCalls;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Off-heap memory that a device reads and writes; {@code struct ibv_mr}. Made by {@link ProtectionDomain#allocate} and
+ * {@link ProtectionDomain#register}. Any thread may use it. The device holds the pages until the region is closed: memory of the caller
+ * that is freed before harms nobody, but posting with it throws.
+ */
+public final class VerbsMemoryRegion implements AutoCloseable {
+    final ProtectionDomain domain;
+    final ObjectCalls.Region native_;
+    /** The address of offset 0 for the device, local operations included. */
+    final long base;
+    final long length;
+    final int access;
+    final OpenChildren windows = new OpenChildren();
+
+    private final MemorySegment memory;
+    private volatile boolean closed;
+
+    VerbsMemoryRegion(ProtectionDomain domain, ObjectCalls.Region native_, MemorySegment memory, long base,
+            int access) {
+        this.domain = domain;
+        this.native_ = native_;
+        this.memory = memory;
+        this.base = base;
+        this.length = memory.byteSize();
+        this.access = access;
+    }
+
+    /** {@return the memory} */
+    public MemorySegment segment() { return memory; }
+
+    /** {@return the number of bytes} */
+    public long length() { return length; }
+
+    /** {@return the rights} */
+    public Set<VerbsAccess> access() { return VerbsAccess.setOf(access); }
+
+    /**
+     * {@return the region for peers} It gives the whole region: bind a {@link MemoryWindow} to give less, or to take it back.
+     *
+     * @throws IllegalStateException if the region is closed
+     */
+    public RemoteMemory remote() {
+        requireOpen();
+        return new RemoteMemory(base, length, native_.remoteKey(), access, false);
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /** What must hold before the device gets the address. */
+    void require(ProtectionDomain ofQueuePair, long offset, long count, int right) {
+        if (domain != ofQueuePair) {
+            throw new IllegalArgumentException(this + " is of another protection domain than the queue pair");
+        }
+        requireOpen();
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("the memory of " + this + " was freed: close the region first");
+        }
+        Objects.checkFromIndexSize(offset, count, length);
+        if ((access & right) != right) {
+            throw new IllegalArgumentException(
+                    this + " lacks " + VerbsAccess.names(right & ~access) + ": it has " + VerbsAccess.names(access));
+        }
+    }
+
+    /**
+     * Deregisters the memory; ibv_dereg_mr(3). Peers' keys become worthless.
+     *
+     * @throws IllegalStateException if operations in flight use it or a window is bound to it; it stays open then
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) { return; }
+            windows.requireNone(this);
+            closed = true; // from now on no post takes it
+            boolean isUnused = false;
+            try {
+                requireUnused();
+                isUnused = true;
+            } finally {
+                closed = isUnused;
+            }
+            try {
+                ObjectCalls.ibv_dereg_mr(native_.pointer());
+            } finally {
+                domain.children.remove(this);
+            }
+        }
+    }
+
+    private void requireUnused() {
+        if (domain.isInFlight(this)) {
+            throw new IllegalStateException("operations in flight use " + this
+                    + ": poll their completions, or close the queue pair, before it");
+        }
+        windows.requireNone(this); // again: a bind that had passed its checks may have been posted since
+    }
+
+    @Override
+    public String toString() { return "VerbsMemoryRegion of " + length + " bytes"; }
+}

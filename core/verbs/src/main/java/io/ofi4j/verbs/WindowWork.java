@@ -1,0 +1,66 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.verbs.internal.Opcodes;
+import io.ofi4j.verbs.internal.WorkRequest;
+
+/** Binds windows and takes them back. Used inside the guard of the queue for sends. */
+final class WindowWork {
+    private final QueuePair queuePair;
+    private final WorkSide side;
+
+    WindowWork(QueuePair queuePair, WorkSide side) {
+        this.queuePair = queuePair;
+        this.side = side;
+    }
+
+    boolean bind(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int flags, long token,
+            int access) {
+        check(window, region, offset, length, access);
+        synchronized (window) {
+            window.requireFree();
+            WorkRequest.Binding binding = new WorkRequest.Binding(region.native_.pointer(), region.base + offset,
+                    length, access);
+            int key = window.nextKey();
+            boolean posted;
+            if (window.type() == MemoryWindow.Type.TWO) {
+                side.request.window(window.pointer, key, binding);
+                posted = side.send(Opcodes.BIND, flags, 0, 0, WorkKind.BIND, window, token);
+            } else {
+                posted = side.bind(flags, window.pointer, binding, WorkKind.BIND, window, token);
+                key = window.key(); // the driver has chosen it
+            }
+            if (posted) { window.binding(queuePair, region, offset, length, access, key); }
+            return posted;
+        }
+    }
+
+    private void check(MemoryWindow window, VerbsMemoryRegion region, long offset, long length, int access) {
+        requireDomain(window);
+        if ((access & ~VerbsAccess.REMOTE) != 0 || access == 0) {
+            throw new IllegalArgumentException("a window gives remote rights, at least one: not "
+                    + (access == 0 ? "none" : VerbsAccess.names(access & ~VerbsAccess.REMOTE)));
+        }
+        if (length < 1) { throw new IllegalArgumentException("a window has at least 1 byte, not " + length); }
+        int needed = VerbsAccess.WINDOW_BIND.bit()
+                | ((access & VerbsAccess.REMOTE_CHANGES) == 0 ? 0 : VerbsAccess.LOCAL_WRITE.bit());
+        region.require(queuePair.domain, offset, length, needed);
+    }
+
+    private void requireDomain(MemoryWindow window) {
+        if (window.domain != queuePair.domain) {
+            throw new IllegalArgumentException(window + " is of another protection domain than " + queuePair);
+        }
+    }
+
+    boolean invalidate(MemoryWindow window, int flags, long token) {
+        requireDomain(window);
+        synchronized (window) {
+            window.requireBound(queuePair);
+            boolean posted = window.type() == MemoryWindow.Type.TWO
+                    ? side.send(Opcodes.INVALIDATE, flags, 0, window.key(), WorkKind.INVALIDATE, window, token)
+                    : side.bind(flags, window.pointer, window.nothing(), WorkKind.INVALIDATE, window, token);
+            if (posted) { window.invalidating(); }
+            return posted;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.FabricException;
+import io.ofi4j.verbs.internal.WorkRequest;
+import java.lang.foreign.MemorySegment;
+
+/** One queue of a queue pair: what is in flight on it, and the structs that are posted to it. Used inside the guard of its queue. */
+final class WorkSide {
+    /** Beside a kind: its success is not reported, though the device completes it, to make room. */
+    static final int SILENT = 1 << 6;
+    private static final int POSITION_BITS = 33;
+
+    final QueuePair queuePair;
+    final VerbsCompletionQueue queue;
+    final WorkRing ring;
+    final WorkRequest request;
+
+    private long id;
+    private int unreported;
+
+    WorkSide(QueuePair queuePair, VerbsCompletionQueue queue, int capacity, WorkRequest request) {
+        this.queuePair = queuePair;
+        this.queue = queue;
+        this.ring = new WorkRing(capacity);
+        this.request = request;
+    }
+
+    /** Sets the number that completions of this side are known by. */
+    void numbered(int number) {
+        id = (long) number << POSITION_BITS;
+    }
+
+    static int numberOf(long id) { return (int) (id >>> POSITION_BITS); }
+
+    /** What the next operation is known by. */
+    long nextId() { return id | Integer.toUnsignedLong(ring.next()); }
+
+    /**
+     * Posts what the struct says. The native queue has room for as many as the ring, but unreported operations leave it only with one
+     * that is reported: each half of the ring has one.
+     */
+    boolean send(int opcode, int flags, int segments, int word, WorkKind kind, Object subject, long token) {
+        if (ring.isFull()) { return false; }
+        boolean reported = (flags & WorkFlags.SIGNALED) != 0;
+        boolean forced = !reported && unreported + 1 >= Math.max(1, ring.capacity() / 2);
+        int status = request.send(nextId(), opcode, forced ? flags | WorkFlags.SIGNALED : flags, segments, word);
+        return posted(status, "ibv_post_send", reported || forced, kind.ordinal() | (forced ? SILENT : 0), subject,
+                token);
+    }
+
+    boolean bind(int flags, MemorySegment window, WorkRequest.Binding binding, WorkKind kind, Object subject,
+            long token) {
+        if (ring.isFull()) { return false; }
+        int status = request.bind(nextId(), flags, window, binding);
+        return posted(status, "ibv_bind_mw", true, kind.ordinal(), subject, token);
+    }
+
+    boolean receive(int segments, Object subject, long token) {
+        if (ring.isFull()) { return false; }
+        return posted(request.receive(nextId(), segments), "ibv_post_recv", true, WorkKind.RECEIVE.ordinal(), subject,
+                token);
+    }
+
+    private boolean posted(int status, String call, boolean reported, int kind, Object subject, long token) {
+        if (status == Errno.ENOMEM) { return false; }
+        if (status != 0) {
+            throw new FabricException(
+                    call + " failed on " + queuePair + ": " + LibC.strerror(Math.abs(status)) + " (errno "
+                            + Math.abs(status)
+                            + "). Does the device offer the operation, and is the length within its limits?",
+                    call, Math.abs(status));
+        }
+        ring.add(token, kind, subject);
+        unreported = reported ? 0 : unreported + 1;
+        return true;
+    }
+}

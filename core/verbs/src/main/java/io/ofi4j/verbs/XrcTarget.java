@@ -1,0 +1,58 @@
+package io.ofi4j.verbs;
+
+import io.ofi4j.verbs.internal.QueuePairCalls;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The end of an XRC connection that posts nothing: a peer's writes, reads and atomic operations reach memory through it;
+ * {@code struct ibv_qp} of type {@code IBV_QPT_XRC_RECV}. Any thread may call any method.
+ */
+public final class XrcTarget implements AutoCloseable {
+    private final XrcDomain domain;
+    private final QueuePairByHand hand;
+    private final MemorySegment pointer;
+    private final int number;
+    private boolean connected;
+    private boolean closed;
+
+    XrcTarget(XrcDomain domain, QueuePairAttributes attributes) {
+        this.domain = domain;
+        this.hand = new QueuePairByHand(domain.context, attributes, QueuePairByHand.sequence());
+        this.pointer = hand.initialized(() -> QueuePairCalls.createXrcTarget(domain.context.extended, domain.pointer));
+        this.number = QueuePairCalls.number(pointer);
+        domain.children.add(this);
+    }
+
+    /** {@return where it is, for the peer's {@link QueuePair#connect}} */
+    public QueuePairAddress address() {
+        return hand.address(number);
+    }
+
+    /**
+     * Connects it to the peer's queue pair; ibv_modify_qp(3) to RTR.
+     *
+     * @throws IllegalStateException if it is connected or closed
+     */
+    public synchronized void connect(QueuePairAddress peer) {
+        if (closed || connected) {
+            throw new IllegalStateException(this + " is " + (closed ? "closed" : "connected already"));
+        }
+        hand.answer(pointer, peer);
+        connected = true;
+    }
+
+    /** Destroys it; ibv_destroy_qp(3). */
+    @Override
+    public synchronized void close() {
+        if (closed) { return; }
+        closed = true;
+        try {
+            QueuePairCalls.ibv_destroy_qp(pointer);
+        } finally {
+            domain.children.remove(this);
+        }
+    }
+
+    @Override
+    public String toString() { return "XrcTarget " + number + " of " + domain.context.name(); }
+}

@@ -1,0 +1,98 @@
+package io.ofi4j.verbs.internal;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.verbs.ibv_context;
+import io.ofi4j.bindings.verbs.ibv_context_ops;
+import io.ofi4j.internal.os.Functions;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeWords;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * {@code struct ibv_context_ops} of one device: what verbs.h calls inline. The functions are read once, and a call of the data path
+ * allocates nothing. Posts and polls are plain calls: a driver may go into the kernel for them.
+ */
+public final class ContextOps {
+    private static final MethodHandle POST = Functions
+            .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle POLL_CQ = Functions
+            .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle REQ_NOTIFY_CQ = Functions
+            .byAddress(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle ALLOC_MW = ErrnoCalls.inTable(ibv_context_ops.alloc_mw.descriptor());
+    private static final MethodHandle DEALLOC_MW = ErrnoCalls.inTable(ibv_context_ops.dealloc_mw.descriptor());
+
+    private final long postSend;
+    private final long postReceive;
+    private final long pollQueue;
+    private final long requestNotification;
+    private final long bindWindow;
+    private final long allocateWindow;
+    private final long deallocateWindow;
+
+    public ContextOps(MemorySegment context) {
+        long ops = context.address() + ibv_context.ops$offset();
+        this.postSend = NativeWords.get(ops, ibv_context_ops.post_send$offset());
+        this.postReceive = NativeWords.get(ops, ibv_context_ops.post_recv$offset());
+        this.pollQueue = NativeWords.get(ops, ibv_context_ops.poll_cq$offset());
+        this.requestNotification = NativeWords.get(ops, ibv_context_ops.req_notify_cq$offset());
+        this.bindWindow = NativeWords.get(ops, ibv_context_ops.bind_mw$offset());
+        this.allocateWindow = NativeWords.get(ops, ibv_context_ops.alloc_mw$offset());
+        this.deallocateWindow = NativeWords.get(ops, ibv_context_ops.dealloc_mw$offset());
+    }
+
+    /** The error number, or 0; ibv_post_send(3). */
+    public int ibv_post_send(long queuePair, long request, long bad) {
+        return post(postSend, queuePair, request, bad);
+    }
+
+    /** The error number, or 0; ibv_post_recv(3). */
+    public int ibv_post_recv(long queuePair, long request, long bad) {
+        return post(postReceive, queuePair, request, bad);
+    }
+
+    /** The error number, or 0; ibv_bind_mw(3) of a {@code struct ibv_mw_bind}. */
+    public int ibv_bind_mw(long queuePair, long window, long request) {
+        return post(bindWindow, queuePair, window, request);
+    }
+
+    private static int post(long function, long first, long second, long third) {
+        try {
+            return (int) POST.invokeExact(function, first, second, third);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** The number of completions, or an error below 0; ibv_poll_cq(3). */
+    public int ibv_poll_cq(long queue, int entries, long completions) {
+        try {
+            return (int) POLL_CQ.invokeExact(pollQueue, queue, entries, completions);
+        } catch (Throwable t) {
+            throw LibC.unexpected(t);
+        }
+    }
+
+    /** ibv_req_notify_cq(3). */
+    public void ibv_req_notify_cq(long queue, boolean solicitedOnly) {
+        ErrnoCalls.check("ibv_req_notify_cq",
+                state -> (int) REQ_NOTIFY_CQ.invokeExact(requestNotification, queue, solicitedOnly ? 1 : 0));
+    }
+
+    /** Whether the driver has windows at all. */
+    public boolean hasWindows() { return allocateWindow != 0; }
+
+    /** ibv_alloc_mw(3): a {@code struct ibv_mw}. */
+    public MemorySegment ibv_alloc_mw(MemorySegment domain, int type) {
+        return ErrnoCalls.pointer("ibv_alloc_mw",
+                state -> (MemorySegment) ALLOC_MW.invokeExact(allocateWindow, state, domain, type));
+    }
+
+    public void ibv_dealloc_mw(MemorySegment window) {
+        ErrnoCalls.check("ibv_dealloc_mw", state -> (int) DEALLOC_MW.invokeExact(deallocateWindow, state, window));
+    }
+}
