@@ -1,9 +1,7 @@
 package io.ofi4j;
 
 import io.ofi4j.info.AtomicOperation;
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
@@ -324,37 +322,28 @@ public final class Atomics extends OneSided {
                         (int) Math.min(limits.rmaIovLimit(), Byte.MAX_VALUE), datatype.value()));
     }
 
-    /**
-     * As {@link Rma#saveThrough}, of the same saves. Needs {@link Capability#RMA} beside the atomic operations, or throws
-     * UnsupportedOperationException.
-     */
-    public void saveThrough(Peer peer, SaveService.Ticket ticket) { endpoint.rma().saveThrough(peer, ticket); }
-
-    /**
-     * As {@link Rma#trySave}, for atomic operations and writes: the owner's polls go on until those that came before it are carried out,
-     * which some providers do later than they carry out writes. It fails with {@code EPERM} where the owner's queues belong to several
-     * threads ({@link ThreadingModel#COMPLETION}) and the provider needs that.
-     */
-    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
-        return endpoint.rma().saves(peer).trySaveAtomics(peer, region, level, token);
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
-        if (!trySave(peer, region, level, token)) {
-            awaitRoom("save", peer, () -> trySave(peer, region, level, token));
+    /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
+    boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
+            requireAligned(remote, 0, Datatype.INT64);
+            long context = contexts.acquire(token, ContextSlab.endpoint(endpoint.number), scratch.number);
+            return context != ContextSlab.NONE && accepted(context,
+                    ops.fi_fetch_atomic(scratch.address, 1, scratch.descriptor, scratch.address, scratch.descriptor,
+                            peer.fabricAddress, remote.base(), remote.key(), Datatype.INT64.value(),
+                            AtomicOperation.ATOMIC_READ.value(), context),
+                    Form.FETCH.call(), peer);
+        } finally {
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     @Override
     void requireOffered(OperationFlag flag) {
         super.requireOffered(flag);
-        switch (flag) {
-            case INJECT -> endpoint.quirks.require(Fact.ATOMIC_INJECTS_ARE_SILENT);
-            case REMOTE_CQ_DATA -> endpoint.quirks.require(Fact.ATOMICS_CARRY_NO_DATA);
-            default -> {
-            }
-        }
+        if (flag == OperationFlag.INJECT) { endpoint.quirks.require(Fact.ATOMIC_INJECTS_ARE_SILENT); }
+        if (flag == OperationFlag.REMOTE_CQ_DATA) { endpoint.quirks.require(Fact.ATOMICS_CARRY_NO_DATA); }
     }
 
     static void requireAligned(RemoteRegion remote, long offset, Datatype datatype) {

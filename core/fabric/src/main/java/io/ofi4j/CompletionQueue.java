@@ -21,7 +21,6 @@ import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
 import io.ofi4j.internal.ffi.CqFormat;
 import io.ofi4j.internal.ffi.EndpointOps;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.quirks.Fact;
@@ -41,8 +40,6 @@ import java.util.function.Supplier;
  * {@link IllegalStateException} once the queue is closed, and {@link FabricException} if the queue itself fails.
  */
 public final class CompletionQueue implements AutoCloseable, Waitable {
-    /** The kind of operation that a save is reported as. */
-    static final long SAVED = FabricConstants.FI_RMA | FabricConstants.FI_WRITE;
     /** Operations in flight on this queue; used inside the guard only, like all fields below. */
     final ContextSlab contexts;
     final ThreadGuard guard;
@@ -135,9 +132,6 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
             endpoints.add(endpoint);
         }
     }
-
-    /** From now on, polls that find nothing run the domain's chores, too. */
-    void doChores() { dropSilent(); }
 
     /** From now on, operations may be in flight whose completions are not reported. */
     void dropSilent() {
@@ -270,32 +264,13 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         return hasRoom;
     }
 
-    /** Completes a save well; whether there was room. */
-    boolean saved(long token, int level) {
-        return asAnyone(() -> keep(token, SAVED, level));
-    }
-
-    /** Reports a save that failed. */
+    /** Reports deferred work that was canceled. */
     void failed(CompletionError error) {
         try (var _ = guard.enterAsAnyone()) {
             completions.putAside(error);
             blocking.wake();
         }
     }
-
-    /** Notes what an endpoint has in flight, for {@link #hasEarlier}. */
-    void markEarlier(Endpoint endpoint) {
-        try (var _ = guard.enterAsAnyone()) {
-            contexts.markEarlier(endpoint.number);
-        }
-    }
-
-    /** Whether anything of that is still in flight. */
-    boolean hasEarlier(Endpoint endpoint) {
-        return asAnyone(() -> contexts.earlierInFlight(endpoint.number));
-    }
-
-    int fenceError(long token) { return asAnyone(() -> completions.fenceError(token)); }
 
     int inFlight(MemoryRegion region) { return asAnyone(() -> contexts.inFlightOfRegion(region.number)); }
 

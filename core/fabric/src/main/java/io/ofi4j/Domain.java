@@ -293,16 +293,6 @@ public final class Domain implements AutoCloseable {
     }
 
     /**
-     * Opens what makes peers' writes durable when they ask for it with {@link Rma#save}. It has an endpoint of its own.
-     *
-     * @throws UnsupportedOperationException if this domain was opened without {@link Capability#MSG}, or its endpoints are connected
-     */
-    public SaveService openSaveService() {
-        requireOpen();
-        return adopt(new SaveService(this));
-    }
-
-    /**
      * {@return what starts once a counter has reached a threshold; fi_trigger(3)}
      *
      * @throws UnsupportedOperationException if this domain was opened without {@link Capability#TRIGGER}

@@ -72,7 +72,6 @@ final class DomainQueues {
         Status.check(out.status(), "fi_cq_open", info.provider());
         CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes, guard());
         queues.add(queue);
-        if (domain.closingRegions.hasChores()) { queue.doChores(); }
         return queue;
     }
 

@@ -90,7 +90,7 @@ final class DomainRegions {
     /** Lets {@link #finishIdle} finish a region that accepts no operations. */
     void finishLater(MemoryRegion region) {
         closing.add(region);
-        domain.closingRegions.regions(true); // before the check, so that a completion after the check repeats it
+        domain.closingRegions.isAny = true; // before the check, so that a completion after the check repeats it
     }
 
     /**
@@ -107,7 +107,7 @@ final class DomainRegions {
         }
         quarantine.freeHeld();
         synchronized (quarantine) {
-            domain.closingRegions.regions(!closing.isEmpty() || quarantine.isHeld());
+            domain.closingRegions.isAny = !closing.isEmpty() || quarantine.isHeld();
         }
     }
 
@@ -115,7 +115,7 @@ final class DomainRegions {
     int endpointClosed() {
         synchronized (quarantine) {
             quarantine.endpointClosed();
-            if (quarantine.isHeld()) { domain.closingRegions.regions(true); }
+            if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
         }
         return 0;
     }

@@ -48,7 +48,7 @@ final class EndpointFamilies {
     }
 
     /** Before the endpoint closes. */
-    void close() { if (rma != null) { rma.closeSaves(); } }
+    void close() { if (rma != null) { rma.closeFlush(); } }
 
     /** Without it, providers crash, or do what they like. */
     private void require(Capability needed) {

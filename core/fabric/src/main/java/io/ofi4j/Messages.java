@@ -4,7 +4,6 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.CompletionFormat;
 import io.ofi4j.info.DomainAttributes;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
@@ -315,40 +314,6 @@ public final class Messages extends TwoSided {
     /** As {@link #tryReceive(MemoryRegion.Slice, long)}, but waits for room. */
     public void receive(MemoryRegion.Slice local, long token) {
         receive(local.region(), local.offset(), local.length(), token);
-    }
-
-    /**
-     * As {@link Rma#saveThrough}, of the same saves. Needs {@link Capability#RMA} beside the messages, or throws
-     * UnsupportedOperationException.
-     */
-    public void saveThrough(Peer peer, SaveService.Ticket ticket) { endpoint.rma().saveThrough(peer, ticket); }
-
-    /**
-     * Begins to make durable what earlier messages of this endpoint, with tags or without, have brought into receives of the peer. Only
-     * the peer knows where that is: it names the regions with {@link SaveService#coverReceives}, and all of each is made durable. A
-     * message that no receive has taken by then is not covered, nor is one in another region. The completion does not say which those are;
-     * the completions of the peer's receives do. A long message, and over {@code net} and {@code tcp} any, holds the save up until a
-     * receive takes it.
-     *
-     * <p>It has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
-     * fails, the peer has named no region that is open ({@code ENOKEY}), memory of one does not last so long ({@code EOPNOTSUPP}), its
-     * file could not be written ({@code EIO}), the peer's queues belong to several threads ({@code EPERM}, with
-     * {@link ThreadingModel#COMPLETION} and some providers), or the peer is gone ({@code ECANCELED} and others).
-     *
-     * @param peer who has received; {@link #saveThrough} was called for it
-     * @param level how long the bytes must last
-     * @param token comes back with the completion
-     * @return whether it was accepted; false if 64 saves are under way
-     * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#RMA}
-     * @throws IllegalStateException if no service of the peer is known, or also as for other operations
-     */
-    public boolean trySave(Peer peer, Durability level, long token) {
-        return endpoint.rma().saves(peer).trySaveReceived(peer, level, token);
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Peer peer, Durability level, long token) {
-        if (!trySave(peer, level, token)) { awaitRoom("save", peer, () -> trySave(peer, level, token)); }
     }
 
     /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_sendmsg and fi_recvmsg} */

@@ -61,7 +61,7 @@ abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, Prepa
      * @param data up to {@link DomainAttributes#completionDataSize} bytes
      * @throws UnsupportedOperationException if the provider carries no data, or may lose it
      */
-    public P data(long data) {
+    public final P data(long data) {
         requireOwner();
         path.requireData(data);
         struct.data(data);

@@ -1,13 +1,11 @@
 package io.ofi4j;
 
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
 import java.util.Arrays;
-import java.util.OptionalLong;
 
 /**
  * A prepared one-sided operation: local segments, remote segments, peer, flags and completion data, which can be changed one by one
@@ -28,8 +26,6 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     private final Rma rma;
     private final Segments local;
     private final Segments remote;
-    private final RemoteRegion[] remotes;
-    private long completionData;
 
     /** The libfabric call that posts it. */
     enum Call {
@@ -55,7 +51,6 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         this.struct = struct;
         this.local = Segments.local(rma, "local ", struct.local);
         this.remote = Segments.remote(rma, struct.remote);
-        this.remotes = new RemoteRegion[remote.limit()];
     }
 
     /** {@return the largest number of local segments} */
@@ -102,7 +97,6 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         requireOwner();
         rma.requireInside(region, offset, length);
         remote.add(region, offset, length);
-        remotes[remote.count - 1] = region;
         struct.remoteCount(remote.count);
         return this;
     }
@@ -112,14 +106,6 @@ public final class PreparedRma extends Prepared<PreparedRma> {
         requireOwner();
         rma.requireInside(region, offset, length);
         remote.replace(index, region, offset, length);
-        remotes[index] = region;
-        return this;
-    }
-
-    @Override
-    public PreparedRma data(long data) {
-        super.data(data);
-        completionData = data;
         return this;
     }
 
@@ -165,38 +151,6 @@ public final class PreparedRma extends Prepared<PreparedRma> {
     /** As {@link #tryReadVector}, but waits for room. */
     public void readVector(long token) {
         post(Call.READ_VECTOR, token);
-    }
-
-    /**
-     * Begins to make durable what was written before to the one remote segment; as
-     * {@link Rma#trySave(Peer, RemoteRegion, Durability, long)}, and may be called again and again. With
-     * {@link OperationFlag#REMOTE_CQ_DATA} the peer's queue gets {@link #data} once the bytes last, if they do; a save takes no other flag
-     * and no local segment.
-     *
-     * @param level how long the bytes must last
-     * @param token comes back with the completion
-     * @return whether it was accepted
-     * @throws IllegalStateException also if there is not exactly one remote segment, or no peer
-     */
-    public boolean trySave(Durability level, long token) {
-        requireOwner();
-        if (peer == null || local.count != 0 || remote.count != 1) {
-            throw new IllegalStateException("a save has a peer, no local segment and one remote segment, not "
-                    + local.count + " and " + remote.count);
-        }
-        long told = OperationFlag.REMOTE_CQ_DATA.bit();
-        if ((flags & ~told) != 0) {
-            throw new IllegalArgumentException("a save takes REMOTE_CQ_DATA and no other flag");
-        }
-        RemoteRegion whole = remotes[0];
-        RemoteRegion saved = whole.slice(struct.remoteAddress() - whole.base(), remote.amount);
-        return rma.saves(peer).trySave(peer, saved, level, token,
-                flags == 0 ? OptionalLong.empty() : OptionalLong.of(completionData));
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Durability level, long token) {
-        if (!trySave(level, token)) { rma.awaitRoom("save", peer, () -> trySave(level, token)); }
     }
 
     private void post(Call call, long token) {

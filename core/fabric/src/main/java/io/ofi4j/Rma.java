@@ -1,21 +1,16 @@
 package io.ofi4j;
 
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
-import java.util.Objects;
-import java.util.OptionalLong;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -37,12 +32,13 @@ import java.util.OptionalLong;
  * FabricException if the provider reports an error.
  */
 public final class Rma extends OneSided {
-    private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
+    private static final String FLUSH = "flush";
 
     final RmaOps ops;
     /** Why a read into several local segments is refused, or null. */
     private final String severalSegments;
-    private volatile Saves saves;
+    /** Null until it is first wanted. */
+    private volatile Flush flush;
 
     Rma(Endpoint endpoint) {
         super(endpoint);
@@ -254,70 +250,63 @@ public final class Rma extends OneSided {
     }
 
     /**
-     * Names the service that makes a peer's memory durable, for {@link #save}. Once for each peer; a second time instead of the first.
+     * Starts a flush of a peer if there is room. Its completion says that all that this endpoint has posted to the peer
+     * before is at the peer: writes of any form, injected ones too, and atomic operations. They are in the peer's
+     * memory then, whatever has become of their own completions; one that has failed has an error of its own. A flush
+     * changes no byte. {@link #flushCoversMessages} says whether messages are covered.
      *
-     * @param peer whose memory it is
-     * @param ticket from the peer's {@link SaveService#ticket}
-     * @throws UnsupportedOperationException if this endpoint is connected or an alias, or the domain was opened without
-     *         {@link Capability#MSG}
-     */
-    public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
-        endpoint.requireEnabled();
-        if (saves == null) { saves = new Saves(endpoint, this, peer); }
-        saves.attach(peer, Objects.requireNonNull(ticket, "ticket"));
-    }
-
-    /**
-     * Begins to make durable what this endpoint has written to a peer's region by now; of {@link RemoteRegion#slice} for a range. It
-     * has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
-     * fails, the region's owner is gone ({@code ECANCELED} and others), has closed the region ({@code ENOKEY}), or could not write
-     * its file ({@code EIO}). It goes out when what was posted before has completed, and writes that are posted behind it do not
-     * wait for it. An endpoint that never wrote may save, too: there is nothing to wait for. Polls of the domain's queues go on with it
-     * here, and at the owner, who has a {@link SaveService}.
+     * <p>It is one operation that the peer answers behind the others: a write of no bytes with {@link
+     * OperationFlag#DELIVERY_COMPLETE}, a read of one byte, or an atomic read of 8 bytes; fi_writemsg, fi_readmsg and
+     * fi_fetch_atomic. As for any operation of a peer, the peer makes progress meanwhile. What is posted behind a flush
+     * does not wait for it. A queue that was bound with {@link Endpoint#bindSelective} reports it, too.
      *
-     * @param peer who owns the region; {@link #saveThrough} was called for it
-     * @param region what was written; needs {@link Access#REMOTE_WRITE}
-     * @param level how long the bytes must last
-     * @param token comes back with the completion
-     * @return whether it was accepted; false if 64 saves are under way
-     * @throws UnsupportedOperationException if bytes in the region's kind of memory cannot last so long
-     * @throws IllegalStateException if no service of the peer is known, or also as for other operations
+     * @param peer whom to flush
+     * @param remote any region of the peer, of 8 bytes or more at a multiple of 8, with {@link Access#REMOTE_READ} and
+     *         {@link Access#REMOTE_WRITE}: a provider needs one of them, and shorter ones may do
+     * @param token comes back with the completion, whose other values say nothing
+     * @return whether the flush was accepted
+     * @throws IllegalArgumentException also if the region lacks the right that this provider needs
+     * @throws UnsupportedOperationException if the provider promises no order that a flush could rely on
      */
-    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
-        return saves(peer).trySave(peer, region, level, token, OptionalLong.empty());
-    }
-
-    Saves saves(Peer peer) {
-        if (saves == null) { throw Saves.notAttached(peer); }
-        return saves;
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
-        if (!trySave(peer, region, level, token)) {
-            awaitRoom("save", peer, () -> trySave(peer, region, level, token));
-        }
-    }
-
-    /** Ends the saves, before the endpoint closes. */
-    synchronized void closeSaves() {
-        if (saves != null) { saves.close(); }
-    }
-
-    /** Posts what a save writes itself, of whose end the program is not told. */
-    boolean tryFence(RmaMessageStruct fence, int region, Peer peer, long flags) {
+    public boolean tryFlush(Peer peer, RemoteRegion remote, long token) {
+        Flush flushing = flush();
+        if (flushing.atomics != null) { return flushing.atomics.tryFlush(flushing.scratch, peer, remote, token); }
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            requireReachable(peer);
-            long context = contexts.acquire(endpoint.number, ContextSlab.endpoint(endpoint.number) | ContextSlab.SILENT,
-                    region | ContextSlab.FENCE);
-            if (context == ContextSlab.NONE) { return false; }
-            fence.context(context);
-            return accepted(context, ops.fi_writemsg(fence, FENCE_FLAGS | flags), "fi_writemsg", peer);
+            require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
+                    flushing.means.remoteRight, 0);
+            long context = contexts.acquire(token, flushing.number, flushing.scratch.number);
+            return context != ContextSlab.NONE
+                    && accepted(context, flushing.post(ops, peer, remote, context), FLUSH, peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
     }
+
+    /** As {@link #tryFlush}, but waits for room. */
+    public void flush(Peer peer, RemoteRegion remote, long token) {
+        if (!tryFlush(peer, remote, token)) { awaitRoom(FLUSH, peer, () -> tryFlush(peer, remote, token)); }
+    }
+
+    /**
+     * {@return whether a flush also says that the messages of this endpoint, posted before it, are in the receives of
+     * the peer that have taken them} Where not, the peer's polls bring them there, which may be later.
+     */
+    public boolean flushCoversMessages() { return endpoint.quirks.has(Fact.FLUSHES_COVER_MESSAGES); }
+
+    private Flush flush() {
+        Flush known = flush;
+        return known != null ? known : openFlush();
+    }
+
+    private synchronized Flush openFlush() {
+        endpoint.requireEnabled();
+        if (flush == null) { flush = new Flush(endpoint); }
+        return flush;
+    }
+
+    /** Before the endpoint closes. */
+    synchronized void closeFlush() { if (flush != null) { flush.close(); } }
 
     /**
      * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar

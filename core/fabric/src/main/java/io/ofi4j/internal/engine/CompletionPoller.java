@@ -137,11 +137,8 @@ public final class CompletionPoller extends CompletionReader {
         return 1;
     }
 
-    /** Finishes closed regions whose last operation was read, and goes on with saves. */
+    /** Finishes closed regions whose last operation was read. */
     public void finishIdleRegions() {
-        if (closingRegions.isAny) { closingRegions.run(); }
+        if (closingRegions.isAny) { closingRegions.finishIdle(); }
     }
-
-    @Override
-    public boolean hasChores() { return closingRegions.hasChores(); }
 }

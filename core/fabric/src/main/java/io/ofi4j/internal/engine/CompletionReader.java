@@ -57,8 +57,6 @@ public abstract class CompletionReader {
     private volatile boolean closed;
     private long failed;
     private long canceled;
-    /** Tokens and error numbers of fences. */
-    private final Queue<long[]> fencesFailed = new ArrayDeque<>();
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
             boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {}
@@ -100,9 +98,6 @@ public abstract class CompletionReader {
         return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), kept(),
                 contexts.inFlight());
     }
-
-    /** Whether polls have to do what no event of this queue announces. */
-    public abstract boolean hasChores();
 
     /** A batch that is free: another thread, or the handler that polls, may be using the first. */
     public CqOps idleBatch() {
@@ -234,8 +229,6 @@ public abstract class CompletionReader {
         CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(parts.endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
-        } else if (entry != null && contexts.isFence(entry.context())) {
-            fencesFailed.add(new long[]{contexts.complete(entry.context()), entry.errno()});
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
@@ -243,16 +236,6 @@ public abstract class CompletionReader {
                     entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
                     entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));
         }
-    }
-
-    /** The error number of the fence with this token, which it forgets; 0 if it has not failed. */
-    public int fenceError(long token) {
-        int[] error = new int[1];
-        fencesFailed.removeIf(one -> {
-            if (one[0] == token) { error[0] = (int) one[1]; }
-            return one[0] == token;
-        });
-        return error[0];
     }
 
     /** Keeps the error of an operation for a poll. */

@@ -62,7 +62,6 @@ public final class CompletionWait {
     }
 
     private boolean mayBlock() {
-        if (reader.hasChores()) { return false; }
         try (var _ = guard.enter()) {
             boolean quiet = isQuiet(requireDescriptor());
             if (quiet) { blocking.enter(); }

@@ -14,8 +14,12 @@ public enum Fact {
     CRITICAL_POSTS,
     /** A call that polls takes microseconds at most, and neither blocks nor calls back: it may be {@code critical}. */
     CRITICAL_POLLS,
-    /** A write is not seen before the messages and atomic operations that were posted in front of it have changed memory. */
-    WRITES_FOLLOW_MESSAGES,
+    /** The peer answers an operation, of those with DELIVERY_COMPLETE, when all earlier writes to it are in its memory. */
+    FLUSHES_IN_ORDER,
+    /** When a flush has completed, messages that were posted before it are in the receives that have taken them. */
+    FLUSHES_COVER_MESSAGES,
+    /** Atomic operations are carried out in polls of the target, behind writes and reads that were posted after them. */
+    ATOMICS_GO_APART,
     /** fi_cntr_wait keeps its time and its promise, with the wait objects FD and UNSPECIFIED. */
     BLOCKING_COUNTER_WAIT,
     /** fi_cntr_wait is in a table that this provider shares with no other one. */
@@ -191,6 +195,7 @@ public enum Fact {
         boolean copiesInPolls = provider.isOver("tcp", "net", "sockets", "udp"); // many megabytes, with manual progress
         boolean isShm = provider.is("shm");
         boolean isOne = Tested.ONE.contains(provider.libfabric());
+        if (copiesInPolls && Tested.ALL.contains(provider.libfabric())) { facts.add(FLUSHES_IN_ORDER); }
         boolean isHooked = !NativeLibrary.hooks().isEmpty(); // a hook may write a log in each call
         if (isHooked || !Tested.ALL.contains(provider.libfabric())
                 || !copiesInPolls && !isShm && !provider.isOver("verbs")) {
@@ -202,9 +207,8 @@ public enum Fact {
                 || isOne && provider.isOver("verbs") && provider.isUnder("ofi_rxm"); // for 2, by the source
         if (!takesSpinLocks && !connectsInPosts) { facts.add(CRITICAL_POSTS); }
         if (!takesSpinLocks && !copiesInPolls) { facts.add(CRITICAL_POLLS); }
-        boolean handlesMessagesLater = provider.isUnder("ofi_rxm"); // one at a time, in polls
-        if (!handlesMessagesLater && !provider.isOver("verbs") && Tested.DEBIAN.contains(provider.libfabric())) {
-            facts.add(WRITES_FOLLOW_MESSAGES);
+        if (!provider.isUnder("ofi_rxm") && !provider.isOver("verbs") && Tested.DEBIAN.contains(provider.libfabric())) {
+            facts.add(FLUSHES_COVER_MESSAGES);
         }
         if (!waitsTooLong) { facts.add(BLOCKING_COUNTER_WAIT); }
         return facts;

@@ -49,6 +49,10 @@ public final class ShmQuirks {
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), Tested.ONE,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
+                new Quirk("shm-order", provider -> provider.is("shm"), Tested.ALL,
+                        "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
+                                + " does not promise.",
+                        "FlushTest", Fact.FLUSHES_IN_ORDER),
                 new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
