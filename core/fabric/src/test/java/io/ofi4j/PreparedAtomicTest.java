@@ -11,6 +11,7 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared atomic operations: segments, flags, and posts of the same message. */
@@ -89,7 +89,7 @@ class PreparedAtomicTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void severalSegmentsInEveryForm(String provider) {
         try (Prepared p = new Prepared(provider)) {
@@ -132,7 +132,7 @@ class PreparedAtomicTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void severalRemoteSegments(String provider) {
         try (Prepared p = new Prepared(provider)) {
@@ -154,7 +154,7 @@ class PreparedAtomicTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void theSameMessageManyTimes(String provider) {
         try (Prepared p = new Prepared(provider)) {
@@ -170,7 +170,7 @@ class PreparedAtomicTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void flagsDoWhatTheySayOrAreRefusedByName(String provider) {
         try (Prepared p = new Prepared(provider)) {

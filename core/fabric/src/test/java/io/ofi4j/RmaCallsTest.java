@@ -12,6 +12,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -63,7 +64,7 @@ class RmaCallsTest {
         }, Pair.DEADLINE);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aWriteWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
@@ -81,7 +82,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anInjectWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
@@ -97,7 +98,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void scatteredSegmentsGoOutInOneOperationAndComeBack(String provider) {
         try (Pair pair = new Pair(provider);
@@ -129,7 +130,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void segmentsAreScatteredAtTheTargetAsFarAsTheProviderTakesThem(String provider) {
         try (Pair pair = new Pair(provider);
@@ -156,7 +157,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPreparedOperationIsPostedAgainAfterAFieldHasChanged(String provider) {
         try (Pair pair = new Pair(provider);
@@ -176,7 +177,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void deliveryCompleteMeansThatTheBytesAreThere(String provider) {
         try (Pair pair = new Pair(provider);
@@ -215,7 +216,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aMessageCarriesDataWithItsFlag(String provider) {
         try (Pair pair = new Pair(provider);
@@ -246,7 +247,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aWriteOfNoBytesIsDeliveredOrRefused(String provider) {
         boolean hangs = provider.equals("shm") && Libfabric.load().version().major() < 2;
@@ -287,7 +288,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {

@@ -49,7 +49,7 @@ class RoomsTest {
     private static JavaClasses classes;
 
     @BeforeAll
-    static void read() { classes = new ClassFileImporter().importPath(Path.of("target/classes")); }
+    static void read() { classes = new ClassFileImporter().importPath(Path.of("../fabric/target/classes")); }
 
     @Test
     void aRoomUsesOnlyRoomsBelowItAndEveryClassIsInOne() {
@@ -119,7 +119,7 @@ class RoomsTest {
     /** The lines of the sources, without those of the quirks. */
     private static Map<Path, List<String>> sources() throws IOException {
         Map<Path, List<String>> sources = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+        try (Stream<Path> files = Files.walk(Path.of("../fabric/src/main/java"))) {
             for (Path file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
                 if (!file.toString().contains("/quirks/")) { sources.put(file, Files.readAllLines(file)); }
             }

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tries every call over every provider, and holds the table in core/README.md to what happened. With
  * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
  */
+@Tag("gate")
 @Timeout(60)
 class CallTableTest {
     private static final Path README = Path.of("../README.md");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -20,16 +21,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer begins, and
  * copy afterwards. In a JVM of its own.
  */
+@Tag("gate")
 class ClosedTargetTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aRegionMayBeClosedUnderPeersTransfers(String provider) {
         Forked.Result result = Forked.run(ClosesTargets.class, provider);

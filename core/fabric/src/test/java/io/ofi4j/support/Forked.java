@@ -100,6 +100,7 @@ public final class Forked {
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add(Patience.option());
         command.add(TestSeed.option());
+        command.add(Rounds.option());
         command.addAll(TestProviders.options());
         command.addAll(classes());
         List<String> rest = new ArrayList<>();

@@ -102,6 +102,11 @@ public final class ThreadGuard implements AutoCloseable {
         }
     }
 
+    /** Whether this thread has waited for so long that it goes before others. */
+    boolean isNext(Thread thread) {
+        return (Thread) NEXT.getOpaque(this) == thread;
+    }
+
     public boolean admits(Thread thread) { return owner == null || owner == thread; }
 
     public boolean sharesOwnerWith(ThreadGuard other) { return owner == other.owner; }

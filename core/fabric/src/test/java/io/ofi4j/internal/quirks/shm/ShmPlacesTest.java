@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * More endpoints of one process come and go than an address vector of shm has places: a place that was somebody else's must not
  * end the JVM. In a JVM of its own.
  */
+@Tag("gate")
 class ShmPlacesTest {
     private static final int TIMES = 300;
     /** Fewer than a vector has places. */
