@@ -214,7 +214,7 @@ public final class CollectiveGroup {
     }
 
     private void requireJoined() {
-        if (family.endpoint.closed) { throw family.endpoint.closed(); }
+        if (family.endpoint.isClosed()) { throw family.endpoint.closed(); }
         if (!joined) { throw new IllegalStateException(this + " is not joined: call awaitJoined first"); }
     }
 

@@ -129,13 +129,13 @@ public final class Collectives extends PostPath {
             }
             Handle set = opened(CollectiveOps.fi_av_set(endpoint.bindings.vector().handle(), ranks.size()),
                     "fi_av_set");
-            endpoint.atProvider.own(set);
+            endpoint.lifeCycle.own(set);
             endpoint.bindings.vector().holdMembers();
             for (Peer peer : ranks) {
                 check(CollectiveOps.fi_av_set_insert(set, peer.fabricAddress), "fi_av_set_insert");
             }
             Handle group = opened(CollectiveOps.fi_join_collective(handle, set), "fi_join_collective");
-            endpoint.atProvider.own(group);
+            endpoint.lifeCycle.own(group);
             groups++;
             joining = new CollectiveGroup(this, CollectiveOps.fi_mc_addr(group), rank, ranks.size());
             return joining;
@@ -170,7 +170,7 @@ public final class Collectives extends PostPath {
     void readJoin() {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            if (endpoint.closed) { throw endpoint.closed(); }
+            if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (joining == null) { return; }
             EqOps.Read read = events.fi_eq_read();
             if (read.status() == -Errno.EAVAIL) {

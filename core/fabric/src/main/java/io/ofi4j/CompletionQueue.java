@@ -16,6 +16,7 @@ import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.QueueReceives;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
@@ -53,6 +54,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final QueueReceives dataReceives = new QueueReceives();
     private final QueueView view = new View();
+    private final LifeCycle lifeCycle = new LifeCycle();
     private final CompletionPoller completions;
     private final BlockingWait blocking;
     private final CompletionWait waiting;
@@ -71,7 +73,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.contexts = new ContextSlab(arena, size);
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
-                domain.queues.hasCriticalPolls(), endpoints, dataReceives);
+                domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
         this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
@@ -121,8 +123,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void closing() { waiting.closing(); }
 
     /** Notes that an endpoint was enabled; inside the guard. */
-    void enabled() {
-        endpoints.enabled();
+    void enabled(Endpoint endpoint) {
+        endpoints.enabled(endpoint);
         completions.readable();
     }
 
@@ -239,7 +241,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Begins anew, or ends. */
     void recordLatencies(Endpoint endpoint, boolean on) {
         asAnyone(() -> {
-            if (endpoint.closed) { throw endpoint.closed(); }
+            if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (on) { endpoint.bindings.latencies = new LatencyCounts(); }
             contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
             return null;
@@ -343,21 +345,29 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /**
      * Closes the queue; fi_close. Unread completions are discarded. Throws {@link IllegalStateException} naming the endpoints
-     * bound to it that are open.
+     * bound to it that are open, and stays open then. After FabricException of fi_close it is closed, and its contexts
+     * are not freed; after anything else, such as a wait of another thread that does not end, it takes no calls, and
+     * another close goes on.
      */
     @Override
     public void close() {
         try (var _ = guard.enter()) {
-            if (completions.isClosed()) { return; }
+            if (!lifeCycle.mayClose()) { return; }
             endpoints.requireNone(this);
-            completions.close();
+            lifeCycle.begin();
+            completions.closing();
         }
-        blocking.awaitNobodyInside();
-        domain.forget(this);
-        Status.check(domain.closes.close(this::closeNatively), "fi_close(completion queue)", handle.provider());
+        int closeStatus = lifeCycle.finish(() -> {
+            blocking.awaitNobodyInside();
+            int status = domain.closes.close(this::closeNatively);
+            domain.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(completion queue)", handle.provider());
     }
 
     private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
         int status = FidOps.fi_close(handle);
         blocking.close();
         if (status == 0) { // otherwise the provider may still write to the contexts: leak them

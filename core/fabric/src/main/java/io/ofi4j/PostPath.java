@@ -149,7 +149,7 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
 
     /** Of a peer to receive from, or to join with. */
     final void requireReachable(Peer peer) {
-        if (peer.realm != endpoint.bindings.vector() || endpoint.closed) {
+        if (peer.realm != endpoint.bindings.vector() || endpoint.isClosed()) {
             requireVector(peer);
             throw unreachable(peer);
         }
@@ -186,20 +186,20 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     }
 
     final RuntimeException unreachable(Peer peer) {
-        if (endpoint.closed) { return endpoint.closed(); }
+        if (endpoint.isClosed()) { return endpoint.closed(); }
         return endpoint.bindings.vector().isOfConnection()
-                ? endpoint.connection().notConnected()
+                ? endpoint.bindings.requireConnection().notConnected()
                 : new IllegalStateException(peer + ": it was removed, or its endpoint in this process is closed");
     }
 
     /** Why an operation on this region to this peer is refused that may be made otherwise. */
     final RuntimeException closed(MemoryRegion local, Peer peer) {
-        return endpoint.closed || peer.removed ? unreachable(peer) : closed(local);
+        return endpoint.isClosed() || peer.isRemoved() ? unreachable(peer) : closed(local);
     }
 
     static IllegalStateException closed(MemoryRegion local) {
         return new IllegalStateException(
-                local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
+                !local.isOpen() ? local.toString() : "the arena of this region's memory is closed");
     }
 
     static IllegalArgumentException lacking(MemoryRegion local, long right) {

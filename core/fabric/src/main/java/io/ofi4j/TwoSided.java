@@ -152,7 +152,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Inside the guard of receives. */
     final void requireReceive(MemoryRegion local, long offset, long length) {
         requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || endpoint.bindings.isLost
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives
                 || !local.isMemoryAlive()) {
             requireReceiving();
             requireDomain(local);
@@ -160,10 +160,10 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
         }
     }
 
-    final void requireReceiving() { if (!endpoint.receives || endpoint.bindings.isLost) { throw receivesNothing(); } }
+    final void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
 
     private RuntimeException receivesNothing() {
-        if (endpoint.closed) { return endpoint.closed(); }
+        if (endpoint.isClosed()) { return endpoint.closed(); }
         if (!endpoint.bindings.role.receives()) {
             return new UnsupportedOperationException(
                     endpoint + " receives nothing: post receives to a receive context");

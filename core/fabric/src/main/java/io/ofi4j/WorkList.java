@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -165,6 +166,7 @@ final class WorkList {
     private void check(int status) { Status.checkOffered(status, CALL, domain.info().provider()); }
 
     private synchronized void add(Work work) {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
         requireEnds(work);
         if (works.size() >= full) {
             endDone();
@@ -224,6 +226,7 @@ final class WorkList {
 
     /** Ends what has ended at the provider. */
     synchronized void endDone() {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
         for (Work work : List.copyOf(works)) {
             if (work.endedOps.fi_cntr_read() != 0) {
                 end(work, State.DONE);

@@ -54,18 +54,19 @@ public abstract class CompletionReader {
      * domains of their own, because the first enable prepares them.
      */
     private boolean isReadable;
-    private volatile boolean closed;
+    private final LifeCycle lifeCycle;
     private long failed;
     private long canceled;
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
-            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {}
+            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives, LifeCycle lifeCycle) {}
 
     public CompletionReader(Parts parts) {
         this.parts = parts;
         this.unlocked = parts.guard.unlocked();
         this.contexts = parts.contexts;
         this.dataReceives = parts.dataReceives;
+        this.lifeCycle = parts.lifeCycle;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
         this.asideOps = newBatch();
@@ -73,14 +74,12 @@ public abstract class CompletionReader {
 
     private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
 
-    public void requireOpen() { if (closed) { throw new IllegalStateException(parts.queue + " is closed"); } }
+    public void requireOpen() { lifeCycle.requireOpen(parts.queue); }
 
-    public boolean isClosed() { return closed; }
+    public boolean isClosed() { return !lifeCycle.isOpen(); }
 
-    public void close() {
-        closed = true;
-        noteKept();
-    }
+    /** Notes that the queue's close has begun. */
+    public void closing() { noteKept(); }
 
     public boolean isReadable() { return isReadable; }
 
@@ -183,7 +182,7 @@ public abstract class CompletionReader {
     }
 
     private void noteKept() {
-        attention = closed || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
+        attention = isClosed() || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
         noteDisturbance();
     }
 

@@ -128,8 +128,7 @@ public enum Fact {
     COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
             "have peers send data, and count completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
-    QUEUES_ARE_DOMAINS("wait objects, and different queues for one endpoint or counter, with ThreadingModel.COMPLETION",
-            "makes each queue a domain of its own", "poll one queue, or ask for another threading model"),
+    QUEUES_ARE_DOMAINS("wait objects, several queues for one endpoint or counter, and peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION", "makes each queue a domain of its own", "poll one queue, enable endpoints before inserting peers, or ask for another threading model"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
