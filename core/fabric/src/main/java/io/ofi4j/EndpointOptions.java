@@ -57,7 +57,7 @@ public final class EndpointOptions {
         }
         endpoint.requireOpen();
         String refusal = endpoint.quirks.refusal(Fact.OPTIONS_NEED_ENABLE);
-        if (refusal != null && !endpoint.isEnabled()) { throw new IllegalStateException(refusal); }
+        if (refusal != null && endpoint.lifeCycle.isOpen()) { throw new IllegalStateException(refusal); }
     }
 
     private void check(int status, String call, EndpointOption<?> option) {

@@ -152,8 +152,7 @@ abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
     /** Inside the guard of receives. */
     final void requireReceive(MemoryRegion local, long offset, long length) {
         requireInside(local, offset, length);
-        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives
-                || !local.isMemoryAlive()) {
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
             requireReceiving();
             requireDomain(local);
             throw (local.accessBits & RECEIVE) == 0 ? lacking(local, RECEIVE) : closed(local);

@@ -70,7 +70,7 @@ public enum Fact {
     LONG_MESSAGES_OVERWRITE("receives of many messages",
             "could overwrite what is behind them when a message is too long", "post a receive for each message"),
     /** A message that is claimed may be cut short. */
-    CLAIMS_TRUNCATE("claims of messages", "may deliver them cut short", "receive the message"),
+    CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of a shared context that is canceled gives no completion. */
@@ -128,7 +128,10 @@ public enum Fact {
     COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
             "have peers send data, and count completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
-    QUEUES_ARE_DOMAINS("wait objects, several queues for one endpoint or counter, and peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION", "makes each queue a domain of its own", "poll one queue, enable endpoints before inserting peers, or ask for another threading model"),
+    QUEUES_ARE_DOMAINS(
+            "wait objects, different queues for both directions of an endpoint or for a counter, and peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
+            "makes each queue a domain of its own",
+            "poll one queue, enable endpoints before inserting peers, or ask for another threading model"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
