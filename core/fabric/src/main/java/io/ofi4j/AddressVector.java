@@ -115,8 +115,7 @@ public final class AddressVector implements AutoCloseable {
      */
     synchronized void prepare(CompletionQueue queue) {
         if (!prepared.contains(queue) && !entries.isEmpty()) {
-            throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
-                    + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
         }
         prepared.add(queue);
     }

@@ -101,10 +101,9 @@ public final class Connection {
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }
-        if (endpoint.quirks.has(Fact.ONE_DESTINATION) // the provider ignores the address
-                && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
-            throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
-                    + ": open one with FabricInfo.withDestination(address)");
+        String destinations = endpoint.quirks.refusal(Fact.ONE_DESTINATION); // the provider ignores the address
+        if (destinations != null && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+            throw new IllegalArgumentException(address + ": " + destinations);
         }
         byte[] bytes = address.toBytes();
         begin(data, () -> ended(CmOps.fi_connect(handle, bytes, data), "fi_connect"));

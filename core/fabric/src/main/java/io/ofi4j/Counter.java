@@ -111,8 +111,7 @@ public final class Counter implements AutoCloseable {
     /** @throws IllegalStateException if this counter serves only one queue, and it is another queue */
     void requireServes(CompletionQueue wanted) {
         if (queue != null && queue != wanted) {
-            throw new IllegalStateException("with threading model COMPLETION on provider " + handle.provider()
-                    + ", a counter serves endpoints of one completion queue: open another counter");
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
         }
     }
 

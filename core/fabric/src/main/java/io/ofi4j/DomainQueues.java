@@ -12,7 +12,6 @@ import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
@@ -85,10 +84,7 @@ final class DomainQueues {
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE && areDomains()) {
-            throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
-                    + " with threading model COMPLETION: poll, or request another threading model");
-        }
+        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUES_ARE_DOMAINS); }
     }
 
     private ThreadGuard guard(LockOrder.Rank rank) {

@@ -287,11 +287,8 @@ public final class Endpoint implements AutoCloseable {
     /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; refused over connections of tcp 2.x and net; fi_tagged(3). */
     public synchronized Tagged tagged() {
         requireFamily(Capability.TAGGED);
-        if (collectives != null) { requireTagsApart(); }
-        if (quirks.has(Fact.CONNECTED_TAGS_CRASH)) {
-            throw new UnsupportedOperationException("tagged messages of connected endpoints end the process over "
-                    + info.provider() + ": use messages, or endpoints without connections");
-        }
+        if (collectives != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
+        quirks.require(Fact.CONNECTED_TAGS_CRASH);
         if (tagged == null) { tagged = new Tagged(this); }
         return tagged;
     }
@@ -306,16 +303,9 @@ public final class Endpoint implements AutoCloseable {
     /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
     public synchronized Collectives collectives() {
         requireFamily(Capability.COLLECTIVE);
-        if (tagged != null) { requireTagsApart(); }
+        if (tagged != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
         if (collectives == null) { collectives = new Collectives(this, lifeCycle.joinEvents()); }
         return collectives;
-    }
-
-    private void requireTagsApart() {
-        if (quirks.has(Fact.COLLECTIVES_USE_TAGS)) {
-            throw new UnsupportedOperationException("over " + info.provider()
-                    + " a receive of any tag beside collective operations ends the process: use an endpoint for each");
-        }
     }
 
     /** Without the capability, providers crash, or do what they like. */

@@ -276,9 +276,9 @@ final class EndpointBindings {
 
     CompletionQueue receiveQueue() { return receiveQueue; }
 
-    /** Whether a successful operation with these flags is not reported. */
-    boolean isSilent(long operationFlags) {
-        return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
+    /** Whether successful operations without {@link OperationFlag#COMPLETION} are not reported. */
+    boolean isSelective() {
+        return selective;
     }
 
     /** The queues that make progress for this endpoint. */

@@ -216,8 +216,7 @@ final class EndpointLifeCycle implements EndpointView {
         CompletionQueue receiveQueue = bindings.receiveQueue();
         if (domain.queues.areDomains()) {
             if (bindings.transmitQueue() != receiveQueue) {
-                throw new IllegalStateException("with threading model COMPLETION on provider " + info.provider()
-                        + ", one completion queue serves both directions of an endpoint");
+                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
             }
             bindings.counters.requireServe(receiveQueue);
             bindings.vector().prepare(receiveQueue);
