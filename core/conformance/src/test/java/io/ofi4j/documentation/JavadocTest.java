@@ -38,7 +38,7 @@ class JavadocTest {
     @Test
     void aMemberWithoutACommentIsFound() throws Exception {
         Path source = Files.writeString(output.resolve("Sample.java"), """
-                package io.ofi4j.documentation;
+                package io.ofi4j;
 
                 /** A sample. */
                 public interface Sample {
