@@ -45,8 +45,9 @@ class DocumentationTest {
     }
 
     static Stream<Path> documents() {
-        return Stream.of("", "bindings", "core", "core/fabric", "core/job", "core/verbs", "core/conformance",
-                "core/guide", "examples", "jmh", "scripts").map(folder -> ROOT.resolve(folder, "README.md"));
+        return Stream.of("", "bindings", "core", "core/fabric", "core/job", "core/durable", "core/verbs",
+                "core/conformance", "core/guide", "examples", "jmh", "scripts")
+                .map(folder -> ROOT.resolve(folder, "README.md"));
     }
 
     @ParameterizedTest(name = "{0}")
