@@ -3,6 +3,7 @@ package io.ofi4j;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Durability;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
 
@@ -74,6 +75,10 @@ final class TransferChecks {
         requireDomain(local);
         if ((local.accessBits & rights) != rights) { throw lacking(local, rights & ~local.accessBits); }
         if (local.rights == 0 || !local.isMemoryAlive()) { throw closed(local); }
+        if (local.kind() == MemoryKind.DEVICE) {
+            throw new UnsupportedOperationException("a collective operation computes in memory of the system:"
+                    + " copy the device's bytes there first");
+        }
     }
 
     void requireInside(MemoryRegion local, long offset, long length) {
