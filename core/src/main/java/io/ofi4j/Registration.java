@@ -15,6 +15,7 @@ import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
@@ -112,6 +113,11 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         if (!whyNot.isEmpty()) {
             throw new IllegalArgumentException("the memory at 0x" + Long.toHexString(address) + " " + whyNot);
         }
+        if (!DeviceDrivers.hasMemory(whose, address + wanted.length() - 1)) {
+            throw new IllegalArgumentException(
+                    "the memory at 0x" + Long.toHexString(address) + " has fewer than " + wanted.length() + " bytes");
+        }
+        if (domain.quirks.has(Fact.DEVICE_COPIES_END_LATE)) { DeviceDrivers.endCopiesInCalls(whose, address); }
     }
 
     /** Some providers take any descriptor, and peers' bytes are lost. */

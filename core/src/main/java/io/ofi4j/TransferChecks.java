@@ -246,8 +246,11 @@ final class TransferChecks {
     }
 
     private static IllegalStateException closed(MemoryRegion local) {
-        return new IllegalStateException(
-                local.state != MemoryRegion.OPEN ? local.toString() : "the arena of this region's memory is closed");
+        return new IllegalStateException(local.state != MemoryRegion.OPEN
+                ? local.toString()
+                : local.kind() == MemoryKind.DEVICE
+                        ? "the device's memory of this region was freed: close the region first"
+                        : "the arena of this region's memory is closed");
     }
 
     private RuntimeException badData(long data) {

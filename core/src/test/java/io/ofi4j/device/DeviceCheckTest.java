@@ -54,6 +54,18 @@ class DeviceCheckTest {
                 "\"gigabytesPerSecond\":");
     }
 
+    /** What comes between two processes by the device's own copies is there when it completes; and all else. */
+    @Test
+    void onADeviceEveryRowIsAsItShouldBe(@TempDir Path folder) throws Exception {
+        String whyNot = Cuda.whyNot(0);
+        assumeTrue(whyNot.isEmpty(), whyNot);
+        Ended ended = run(folder, "--only", "misuse", "--only", "shm", "--deadline", "200");
+
+        assumeTrue(ended.status != 77, ended.output);
+        assertThat(ended.output).contains(" 0 are not as they should be");
+        assertThat(ended.status).isZero();
+    }
+
     @Test
     void withoutADeviceItSaysWhyAndEndsWith77(@TempDir Path folder) throws Exception {
         assumeTrue(!Files.exists(Path.of("/dev/nvidia0")), "this machine has a device");

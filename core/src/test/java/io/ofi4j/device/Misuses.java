@@ -34,9 +34,14 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class Misuses {
     private static final String SHM = "shm";
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
     private static final long LENGTH = 1 << 20;
     /** More than one page of the device: its driver gives smaller pieces of these away. */
     private static final long OWN_PAGES = 4L << 20;
+    /** What the device itself takes a while to copy. */
+    private static final long LONG = 256L << 20;
+    /** The end of the names of those that run with io.ofi4j.quirks=none: what libfabric does alone. */
+    static final String PLAIN = ", without remedies";
     private static final Capability[] CAPABILITIES = {Capability.RMA, Capability.MSG, Capability.HMEM};
 
     private final Rows rows;
@@ -48,6 +53,8 @@ final class Misuses {
         this.device = device;
         refusedRegistrations();
         freed();
+        early("", this::row);
+        early(PLAIN, this::recorded);
         contexts();
         options();
         others();
@@ -63,10 +70,9 @@ final class Misuses {
     }
 
     private Result with(Capability[] capabilities, Body body) throws Exception {
-        try (Cuda cuda = Cuda.open(Integer.parseInt(device.split(":", 2)[1]));
-                Node node = new Node(SHM, capabilities)) {
-            return body.run(cuda, node);
-        }
+        Node.deadline = DEADLINE;
+        Cuda cuda = Cuda.open(Integer.parseInt(device.split(":", 2)[1]));
+        return body.run(cuda, new Node(SHM, capabilities)); // the process ends with the row, and what is open with it
     }
 
     private void refused(String name, Class<? extends Throwable> by, String words, Capability[] capabilities,
@@ -131,11 +137,18 @@ final class Misuses {
     }
 
     private Result between(Cuda cuda, Node node, Move move) throws Exception {
-        try (OtherProcess other = new OtherProcess(node, SHM, device, OWN_PAGES, true, CAPABILITIES)) {
-            Memory memory = new Memory(node, cuda, OWN_PAGES, true);
-            Result result = move.run(cuda, memory, other);
-            memory.close();
-            return result;
+        return between(cuda, node, OWN_PAGES, move);
+    }
+
+    private Result between(Cuda cuda, Node node, long length, Move move) throws Exception {
+        try (OtherProcess other = new OtherProcess(node, SHM, device, length, true, CAPABILITIES)) {
+            try {
+                return move.run(cuda, new Memory(node, cuda, length, true), other);
+            } catch (RuntimeException e) {
+                String end = other.end();
+                if (end.isEmpty()) { throw e; }
+                throw new Rows.OtherEndedException(Rows.words(e) + "; the other process " + end, e);
+            }
         }
     }
 
@@ -156,17 +169,26 @@ final class Misuses {
 
     private void freed() {
         for (String how : new String[]{"staged", "direct"}) {
-            for (long length : new long[]{8, 4096, LENGTH}) {
-                recorded("the source is freed while it is registered, " + how + ", " + Transfers.text(length),
-                        (cuda, node) -> between(cuda, node, (same, memory, other) -> {
-                            verified(memory, how.equals("direct") ? memory.direct : memory.staged, other, Place.host,
-                                    length);
-                            cuda.free(memory.gpu);
-                            return write(memory, how.equals("direct") ? memory.direct : memory.staged, other,
-                                    Place.host, length);
-                        }));
-            }
+            refused("the source is freed while it is registered, " + how, IllegalStateException.class, "was freed",
+                    CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
+                        MemoryRegion region = how.equals("direct") ? memory.direct : memory.staged;
+                        verified(memory, region, other, Place.host, LENGTH);
+                        cuda.free(memory.gpu);
+                        return write(memory, region, other, Place.host, LENGTH);
+                    }));
         }
+        refused("the place of a read is freed while it is registered", IllegalStateException.class, "was freed",
+                CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
+                    cuda.free(memory.gpu);
+                    node.endpoint.rma().read(memory.staged, 0, LENGTH, other.peer, other.host, 0, 2);
+                    return Result.good("posted");
+                }));
+        refused("the place of a receive is freed while it is registered", IllegalStateException.class, "was freed",
+                CAPABILITIES, (cuda, node) -> between(cuda, node, (same, memory, other) -> {
+                    cuda.free(memory.gpu);
+                    node.endpoint.messages().receive(memory.staged, 0, LENGTH, 2);
+                    return Result.good("posted");
+                }));
         for (long length : new long[]{8, 4096, LENGTH}) {
             recorded("the target is freed while it is registered, " + Transfers.text(length),
                     (cuda, node) -> between(cuda, node, (same, memory, other) -> {
@@ -182,14 +204,9 @@ final class Misuses {
                         return Result.good("completed without an error; the other process: " + other.tell("get host"));
                     }));
         }
-        recorded("a region is longer than what was allocated",
-                (cuda, node) -> between(cuda, node, (same, memory, other) -> {
-                    long pointer = cuda.allocate(OWN_PAGES);
-                    MemoryRegion region = node.domain.register(cuda.attributes(pointer, 1L << 40).access(Access.WRITE));
-                    node.endpoint.rma().write(region, (1L << 40) - LENGTH, LENGTH, other.peer, other.host, 0, 3);
-                    node.await(3);
-                    return Result.good("completed without an error");
-                }));
+        refused("a region is longer than what was allocated", IllegalArgumentException.class, "has fewer than",
+                CAPABILITIES, (cuda, node) -> registered(node.domain
+                        .register(cuda.attributes(cuda.allocate(OWN_PAGES), 1L << 40).access(Access.WRITE))));
         row("a region is closed with a write in flight, and its memory freed after that",
                 (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                     long pointer = cuda.allocate(OWN_PAGES);
@@ -206,6 +223,54 @@ final class Misuses {
                 }));
     }
 
+    private interface Adder {
+        void add(String name, Body body);
+    }
+
+    /** Between two places of the device: a completion says that the source may be changed, and of a read that the bytes are there. */
+    private void early(String how, Adder adder) {
+        adder.add("the source is overwritten once a write to the device has completed, direct" + how,
+                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
+                    memory.fill(Place.gpu, LONG, 21);
+                    other.tell("clear gpu " + LONG);
+                    write(memory, memory.direct, other, Place.gpu, LONG);
+                    memory.clear(Place.gpu, LONG);
+                    String wrong = other.mismatch(Place.gpu, LONG, 21);
+                    return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad("the target " + wrong);
+                }));
+        adder.add("the source is overwritten once a message to the device has been sent, direct" + how,
+                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
+                    memory.fill(Place.gpu, LONG, 22);
+                    other.tell("clear gpu " + LONG);
+                    other.post("receive gpu " + LONG);
+                    node.endpoint.messages().send(memory.direct, 0, LONG, other.peer, 1);
+                    node.await(1);
+                    memory.clear(Place.gpu, LONG);
+                    other.received();
+                    String wrong = other.mismatch(Place.gpu, LONG, 22);
+                    return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad("the target " + wrong);
+                }));
+        adder.add("bytes are looked at once a read from the device has completed, direct" + how,
+                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
+                    other.tell("fill gpu " + LONG + " 23");
+                    memory.clear(Place.gpu, LONG);
+                    node.endpoint.rma().read(memory.direct, 0, LONG, other.peer, other.gpu, 0, 1);
+                    node.await(1);
+                    long wrong = memory.mismatch(Place.gpu, LONG, 23);
+                    if (wrong < 0) { return Result.good("the bytes are there"); }
+                    long start = System.nanoTime();
+                    long still = wrong;
+                    while (still >= 0 && System.nanoTime() - start < Node.deadline.toNanos()) {
+                        node.poll();
+                        still = memory.mismatch(Place.gpu, LONG, 23);
+                    }
+                    return Result.bad("differs at " + wrong + "; "
+                            + (still < 0
+                                    ? "the bytes are there after " + (System.nanoTime() - start) / 1000 + " us more"
+                                    : "the bytes never came"));
+                }));
+    }
+
     private static Result onThread(Callable<Result> body) throws Exception {
         AtomicReference<Object> came = new AtomicReference<>();
         Thread thread = new Thread(() -> {
@@ -216,7 +281,7 @@ final class Misuses {
             }
         });
         thread.start();
-        thread.join(Node.DEADLINE);
+        thread.join(Node.deadline);
         switch (came.get()) {
             case Result result -> {
                 return result;
@@ -271,7 +336,8 @@ final class Misuses {
                         cuda.useContext();
                         return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad(wrong);
                     }));
-            recorded("the context of the memory is destroyed while it is registered, " + how,
+            refused("the context of the memory is destroyed while it is registered, " + how,
+                    IllegalStateException.class, "was freed", CAPABILITIES,
                     (cuda, node) -> between(cuda, node, (same, memory, other) -> {
                         MemorySegment context = cuda.createContext();
                         long pointer = cuda.allocate(LENGTH);

@@ -18,7 +18,8 @@ import java.util.List;
 
 /** An endpoint with a domain and a queue of its own. */
 final class Node implements AutoCloseable {
-    static final Duration DEADLINE = Duration.ofSeconds(15);
+    /** How long a completion may take. */
+    static Duration deadline = Duration.ofSeconds(15);
 
     static final int POLLS_PER_YIELD = 1024;
 
@@ -45,7 +46,7 @@ final class Node implements AutoCloseable {
         queue = domain.openCompletionQueue();
         vector = domain.openAddressVector();
         endpoint = domain.openEndpoint().bind(vector).bind(queue).enable();
-        endpoint.postTimeout(DEADLINE);
+        endpoint.postTimeout(deadline);
     }
 
     static FabricHints hints(String provider, Capability... capabilities) {
@@ -60,7 +61,7 @@ final class Node implements AutoCloseable {
         Waiting.YIELD.until(() -> {
             poll();
             return completed.contains(token) || !errors.isEmpty();
-        }, DEADLINE);
+        }, deadline);
         completed.remove(token);
         requireNoError();
     }
@@ -71,9 +72,9 @@ final class Node implements AutoCloseable {
         for (int polls = 1; completed.isEmpty(); polls++) {
             poll();
             if (polls % POLLS_PER_YIELD == 0) { Thread.yield(); } // for machines with few processors
-            if (!errors.isEmpty() || System.nanoTime() - start > DEADLINE.toNanos()) {
+            if (!errors.isEmpty() || System.nanoTime() - start > deadline.toNanos()) {
                 requireNoError();
-                throw new IllegalStateException("no completion came in " + DEADLINE.toSeconds() + " s");
+                throw new IllegalStateException("no completion came in " + deadline.toSeconds() + " s");
             }
         }
         completed.clear();

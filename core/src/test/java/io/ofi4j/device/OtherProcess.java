@@ -9,6 +9,7 @@ import io.ofi4j.info.EndpointAddress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.concurrent.BlockingQueue;
@@ -18,6 +19,7 @@ import java.util.stream.Collectors;
 
 /** An {@link Other} that was started, as the process that tells it what to do sees it. */
 final class OtherProcess implements AutoCloseable {
+    private static final Duration START = Duration.ofSeconds(25);
     private static final String END = "the other process has ended";
 
     final Peer peer;
@@ -40,7 +42,7 @@ final class OtherProcess implements AutoCloseable {
         Thread reader = new Thread(this::read, "answers");
         reader.setDaemon(true);
         reader.start();
-        String[] words = answer(false).split(" ");
+        String[] words = answer(false, START).split(" ");
         if (!words[0].equals("ready")) { throw new IllegalStateException(String.join(" ", words)); }
         peer = node.vector.insert(EndpointAddress.of(HexFormat.of().parseHex(words[1])));
         host = RemoteRegion.decode(HexFormat.of().parseHex(words[2]));
@@ -61,9 +63,13 @@ final class OtherProcess implements AutoCloseable {
     RemoteRegion remote(Place place) { return place == Place.host ? host : gpu; }
 
     /** Waits for the next line, making progress meanwhile: what the other waits for may need it. */
-    private String answer(boolean polls) {
+    private String answer() {
+        return answer(true, Node.deadline.multipliedBy(2));
+    }
+
+    private String answer(boolean polls, Duration longest) {
         long start = System.nanoTime();
-        while (System.nanoTime() - start < 2 * Node.DEADLINE.toNanos()) {
+        while (System.nanoTime() - start < longest.toNanos()) {
             try {
                 String line = polls ? answers.poll() : answers.poll(100, TimeUnit.MILLISECONDS);
                 if (line != null) {
@@ -75,17 +81,26 @@ final class OtherProcess implements AutoCloseable {
                 throw new IllegalStateException(e);
             }
         }
-        throw new IllegalStateException("the other process did not answer in " + 2 * Node.DEADLINE.toSeconds() + " s");
+        throw new IllegalStateException("the other process did not answer in " + longest.toSeconds() + " s");
     }
 
     private String exit() throws InterruptedException {
-        return process.waitFor(5, TimeUnit.SECONDS) ? ", with exit status " + process.exitValue() : "";
+        return process.waitFor(5, TimeUnit.SECONDS) ? ": " + Programs.end(process) : "";
+    }
+
+    /** {@return how it has ended, as the end of a sentence; empty if it has not} */
+    String end() {
+        try {
+            return process.waitFor(200, TimeUnit.MILLISECONDS) ? Programs.end(process) : "";
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Has it do something, and fails unless it says that it went well; what it said behind that. */
     String tell(String command) {
         commands.println(command);
-        return good(answer(true));
+        return good(answer());
     }
 
     private static String good(String line) {
@@ -96,17 +111,17 @@ final class OtherProcess implements AutoCloseable {
     /** Has it post a receive. */
     void post(String command) {
         commands.println(command);
-        String line = answer(true);
+        String line = answer();
         if (!line.equals("posted")) { throw new IllegalStateException("the other process: " + line); }
     }
 
     /** Waits until the receive has ended. */
-    void received() { good(answer(true)); }
+    void received() { good(answer()); }
 
     /** {@return what is wrong with its bytes; empty if nothing is} */
     String mismatch(Place place, long length, int seed) {
         commands.println("check " + place + " " + length + " " + seed);
-        String line = answer(true);
+        String line = answer();
         return line.equals("ok") ? "" : line;
     }
 

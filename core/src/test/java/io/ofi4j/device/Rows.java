@@ -10,6 +10,8 @@ import java.util.Locale;
 final class Rows {
     static final String BEGIN = "begin\t";
     static final String END = "row\t";
+    /** The outcome of a row that ended the process of whoever did it, as in C. */
+    static final String ENDS = "ENDS";
 
     private final PrintStream out;
     private final int skip;
@@ -50,13 +52,18 @@ final class Rows {
         out.println(BEGIN + name);
         out.flush();
         Result result;
+        String outcome;
         try {
             result = check.run();
+            outcome = result.isGood ? "ok" : "FAILED";
+        } catch (OtherEndedException e) {
+            result = Result.bad(e.getMessage());
+            outcome = ENDS;
         } catch (Throwable t) {
             result = Result.bad(words(t));
+            outcome = "FAILED";
         }
-        out.println(END + name + "\t" + (result.isGood ? "ok" : "FAILED") + "\t" + result.words.replaceAll("\\s+", " ")
-                + "\t"
+        out.println(END + name + "\t" + outcome + "\t" + result.words.replaceAll("\\s+", " ") + "\t"
                 + (Double.isNaN(result.microseconds)
                         ? "\t"
                         : String.format(Locale.ROOT, "%.3f\t%.4f", result.microseconds, result.gigabytesPerSecond())));
@@ -80,11 +87,20 @@ final class Rows {
         });
     }
 
+    /** What ends another process, as it does in C. */
+    static final class OtherEndedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        OtherEndedException(String words, Throwable cause) { super(words, cause); }
+    }
+
     /** A row whose result is written down, whatever it is, as long as the process lives. */
     void recorded(String name, Check check) {
         row(name, () -> {
             try {
                 return Result.good(check.run().words);
+            } catch (OtherEndedException e) {
+                throw e;
             } catch (Exception e) {
                 return Result.good(words(e));
             }
