@@ -31,6 +31,7 @@
 #define POLLS_PER_LOOK 1024
 #define MOST_REPETITIONS 1000
 #define API FI_VERSION(1, 17)
+#define SYNC_MEMOPS 6 /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 
 static void fail(const char *what, long status)
 {
@@ -90,6 +91,8 @@ static uint64_t allocate_on_device(size_t length)
 	int (*retain)(void **, int);
 	int (*set_current)(void *);
 	int (*allocate)(uint64_t *, size_t);
+	int (*set_attribute)(const void *, int, uint64_t);
+	unsigned on = 1;
 	uint64_t pointer;
 	void *driver, *memory;
 
@@ -105,10 +108,13 @@ static uint64_t allocate_on_device(size_t length)
 	retain = symbol(driver, "cuDevicePrimaryCtxRetain");
 	set_current = symbol(driver, "cuCtxSetCurrent");
 	allocate = symbol(driver, "cuMemAlloc_v2");
+	set_attribute = symbol(driver, "cuPointerSetAttribute");
 	check("cuInit", init(0));
 	check("cuDevicePrimaryCtxRetain", retain(&context, device));
 	check("cuCtxSetCurrent", set_current(context));
 	check("cuMemAlloc", allocate(&pointer, length));
+	/* copies inside the device end before the call does, as fabtests and ofi4j have it */
+	check("cuPointerSetAttribute", set_attribute(&on, SYNC_MEMOPS, pointer));
 	return pointer;
 }
 

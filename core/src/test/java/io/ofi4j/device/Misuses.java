@@ -22,7 +22,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -40,6 +42,8 @@ final class Misuses {
     private static final long OWN_PAGES = 4L << 20;
     /** What the device itself takes a while to copy. */
     private static final long LONG = 256L << 20;
+    private static final int FEW = 5;
+    private static final int MANY = 50;
     /** The end of the names of those that run with io.ofi4j.quirks=none: what libfabric does alone. */
     static final String PLAIN = ", without remedies";
     private static final Capability[] CAPABILITIES = {Capability.RMA, Capability.MSG, Capability.HMEM};
@@ -227,48 +231,71 @@ final class Misuses {
         void add(String name, Body body);
     }
 
+    /** Something between two processes that is done again and again; what is wrong with it, or nothing. */
+    private interface Once {
+        String run(Memory memory, OtherProcess other, long length, int seed);
+    }
+
     /** Between two places of the device: a completion says that the source may be changed, and of a read that the bytes are there. */
     private void early(String how, Adder adder) {
-        adder.add("the source is overwritten once a write to the device has completed, direct" + how,
-                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
-                    memory.fill(Place.gpu, LONG, 21);
-                    other.tell("clear gpu " + LONG);
-                    write(memory, memory.direct, other, Place.gpu, LONG);
-                    memory.clear(Place.gpu, LONG);
-                    String wrong = other.mismatch(Place.gpu, LONG, 21);
-                    return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad("the target " + wrong);
-                }));
-        adder.add("the source is overwritten once a message to the device has been sent, direct" + how,
-                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
-                    memory.fill(Place.gpu, LONG, 22);
-                    other.tell("clear gpu " + LONG);
-                    other.post("receive gpu " + LONG);
-                    node.endpoint.messages().send(memory.direct, 0, LONG, other.peer, 1);
-                    node.await(1);
-                    memory.clear(Place.gpu, LONG);
-                    other.received();
-                    String wrong = other.mismatch(Place.gpu, LONG, 22);
-                    return wrong.isEmpty() ? Result.good("the bytes are there") : Result.bad("the target " + wrong);
-                }));
-        adder.add("bytes are looked at once a read from the device has completed, direct" + how,
-                (cuda, node) -> between(cuda, node, LONG, (same, memory, other) -> {
-                    other.tell("fill gpu " + LONG + " 23");
-                    memory.clear(Place.gpu, LONG);
-                    node.endpoint.rma().read(memory.direct, 0, LONG, other.peer, other.gpu, 0, 1);
-                    node.await(1);
-                    long wrong = memory.mismatch(Place.gpu, LONG, 23);
-                    if (wrong < 0) { return Result.good("the bytes are there"); }
-                    long start = System.nanoTime();
-                    long still = wrong;
-                    while (still >= 0 && System.nanoTime() - start < Node.deadline.toNanos()) {
-                        node.poll();
-                        still = memory.mismatch(Place.gpu, LONG, 23);
-                    }
-                    return Result.bad("differs at " + wrong + "; "
-                            + (still < 0
-                                    ? "the bytes are there after " + (System.nanoTime() - start) / 1000 + " us more"
-                                    : "the bytes never came"));
-                }));
+        for (long length : new long[]{LENGTH, LONG}) {
+            String end = ", direct, " + Transfers.text(length) + how;
+            adder.add("the source is overwritten once a write to the device has completed" + end,
+                    again(length, Misuses::writeAndOverwrite));
+            adder.add("the source is overwritten once a message to the device has been sent" + end,
+                    again(length, Misuses::sendAndOverwrite));
+            adder.add("bytes are looked at once a read from the device has completed" + end,
+                    again(length, Misuses::readAndLook));
+        }
+    }
+
+    private Body again(long length, Once once) {
+        return (cuda, node) -> between(cuda, node, length, (same, memory, other) -> {
+            List<String> wrong = new ArrayList<>();
+            int count = length > LENGTH ? FEW : MANY;
+            for (int seed = 1; seed <= count; seed++) {
+                String found = once.run(memory, other, length, seed);
+                if (!found.isEmpty()) { wrong.add(found); }
+            }
+            return wrong.isEmpty()
+                    ? Result.good("right " + count + " times")
+                    : Result.bad("wrong " + wrong.size() + " times of " + count + ", first: " + wrong.getFirst());
+        });
+    }
+
+    private static String writeAndOverwrite(Memory memory, OtherProcess other, long length, int seed) {
+        memory.fill(Place.gpu, length, seed);
+        other.tell("clear gpu " + length);
+        write(memory, memory.direct, other, Place.gpu, length);
+        memory.clear(Place.gpu, length);
+        return other.mismatch(Place.gpu, length, seed);
+    }
+
+    private static String sendAndOverwrite(Memory memory, OtherProcess other, long length, int seed) {
+        memory.fill(Place.gpu, length, seed);
+        other.tell("clear gpu " + length);
+        other.post("receive gpu " + length);
+        memory.node.endpoint.messages().send(memory.direct, 0, length, other.peer, 1);
+        memory.node.await(1);
+        memory.clear(Place.gpu, length);
+        other.received();
+        return other.mismatch(Place.gpu, length, seed);
+    }
+
+    private static String readAndLook(Memory memory, OtherProcess other, long length, int seed) {
+        other.tell("fill gpu " + length + " " + seed);
+        memory.clear(Place.gpu, length);
+        memory.node.endpoint.rma().read(memory.direct, 0, length, other.peer, other.gpu, 0, 1);
+        memory.node.await(1);
+        long first = memory.mismatch(Place.gpu, length, seed);
+        if (first < 0) { return ""; }
+        long start = System.nanoTime();
+        long still = first;
+        while (still >= 0 && System.nanoTime() - start < Node.deadline.toNanos()) {
+            still = memory.mismatch(Place.gpu, length, seed);
+        }
+        return "differs at " + first + ", and "
+                + (still < 0 ? "was there " + (System.nanoTime() - start) / 1000 + " us later" : "never came");
     }
 
     private static Result onThread(Callable<Result> body) throws Exception {

@@ -151,11 +151,11 @@ final class Transfers implements AutoCloseable {
         tellOther(path, there, "to-device", size);
         String wrong = other.mismatch(there, size, seed);
         if (!wrong.isEmpty()) { return Result.bad(wrong); }
-        return Result.timed("", median(size, () -> {
+        String words = path == Path.program && there == Place.gpu ? "without the other end's copy" : "";
+        return Result.timed(words, median(size, () -> {
             beforeLeaving(path, here, size);
             message.write(2);
             node.awaitOnly();
-            // The other copies while nobody waits: what it costs is what this end's copy costs.
         }), size);
     }
 
@@ -170,7 +170,8 @@ final class Transfers implements AutoCloseable {
         afterArriving(path, here, size);
         long wrong = memory.mismatch(here, size, seed);
         if (wrong >= 0) { return Result.bad("differs at " + wrong); }
-        return Result.timed("", median(size, () -> {
+        String words = path == Path.program && there == Place.gpu ? "without the other end's copy" : "";
+        return Result.timed(words, median(size, () -> {
             message.read(2);
             node.awaitOnly();
             afterArriving(path, here, size);
