@@ -31,6 +31,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     private DeviceInterface deviceInterface = DeviceInterface.SYSTEM;
     private int device;
     private long deviceLength;
+    private boolean deviceOnly;
     private OptionalInt dmaBuf = OptionalInt.empty();
     private long dmaBufOffset;
 
@@ -105,6 +106,21 @@ public final class MemoryRegionAttributes implements Cloneable {
         });
     }
 
+    /**
+     * {@return a copy that says that the host can never touch this memory of a device; FI_HMEM_DEVICE_ONLY} True of memory from
+     * {@code cuMemAlloc}, not of managed memory. The provider may then have another process map the memory and copy from it directly,
+     * and not through memory of the host.
+     *
+     * @throws IllegalArgumentException if it is no memory of a device
+     */
+    public MemoryRegionAttributes deviceOnly() {
+        if (!isOnDevice()) {
+            throw new IllegalArgumentException(
+                    "memory of the system is the host's: name a device's with ofDevice(...)");
+        }
+        return with(copy -> copy.deviceOnly = true);
+    }
+
     /** {@return a copy that grants exactly these rights, at least one} */
     public MemoryRegionAttributes access(Access... rights) {
         long bits = Access.bitsOf(rights);
@@ -162,6 +178,9 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     /** {@return the number of the device; 0 for the system's memory} */
     public int device() { return device; }
+
+    /** {@return whether the host can never touch the memory} */
+    public boolean isDeviceOnly() { return deviceOnly; }
 
     /** {@return the descriptor of the DMA-buf, if there is one} */
     public OptionalInt dmaBuf() { return dmaBuf; }
