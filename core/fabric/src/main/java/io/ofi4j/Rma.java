@@ -1,20 +1,16 @@
 package io.ofi4j;
 
-import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
-import java.util.Objects;
-import java.util.OptionalLong;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -35,47 +31,25 @@ import java.util.OptionalLong;
  * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
  * FabricException if the provider reports an error.
  */
-public final class Rma {
-    private static final long READ = Access.READ.bit();
-    private static final long WRITE = Access.WRITE.bit();
-    private static final long REMOTE_READ = Access.REMOTE_READ.bit();
-    private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+public final class Rma extends OneSided {
+    private static final String FLUSH = "flush";
 
-    private static final long FENCE_FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
-
-    final Endpoint endpoint;
-    private final RmaOps ops;
-    private final TransferChecks checks;
-    private final PostOutcome slots;
-    private final ContextSlab contexts;
-    private final ThreadGuard guard;
-    private final Thread unlocked;
-    /** For operations without flags of their own, as is the number of the endpoint. */
-    private final long defaultFlags;
-    private final long number;
-    private final boolean emptyReadsHang;
-    private volatile Saves saves;
+    final RmaOps ops;
+    /** Why a read into several local segments is refused, or null. */
+    private final String severalSegments;
+    /** Null until it is first wanted. */
+    private volatile Flush flush;
 
     Rma(Endpoint endpoint) {
-        this.endpoint = endpoint;
-        this.ops = new RmaOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
-        this.checks = new TransferChecks(endpoint);
-        this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.bindings.transmitQueue().contexts;
-        this.guard = endpoint.bindings.transmitQueue().guard;
-        this.unlocked = guard.unlocked();
-        this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.number = slots.numberFor(defaultFlags);
-        this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
+        super(endpoint);
+        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.severalSegments = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     /** {@return the largest number of bytes of one operation} */
     public long maximumMessageSize() {
-        return checks.maximumMessageSize;
+        return maximumMessageSize;
     }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts writing to a peer's memory if there is room; fi_write.
@@ -95,12 +69,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
+                    && accepted(context, ops.fi_write(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -110,8 +84,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_write", peer,
-                    () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_write", peer, () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -125,12 +98,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (length == 0 && emptyReadsHang) { return slots.readsNothing(number, token); }
+            require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
+            if (length == 0 && emptyReadsHang) { return completeEmptyRead(number, token); }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
+                    && accepted(context, ops.fi_read(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -140,8 +113,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_read", peer,
-                    () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_read", peer, () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -151,13 +123,12 @@ public final class Rma {
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        checks.requireInjectable(length);
+        requireInjectable(length);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_write", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -167,8 +138,7 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_write", peer,
-                    () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
+            awaitRoom("fi_inject_write", peer, () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
         }
     }
 
@@ -180,13 +150,13 @@ public final class Rma {
      */
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.requireData(data);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE && end(
+            return context != ContextSlab.NONE && accepted(
                     context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context),
                     "fi_writedata", peer);
@@ -199,7 +169,7 @@ public final class Rma {
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_writedata", peer,
+            awaitRoom("fi_writedata", peer,
                     () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
         }
     }
@@ -210,14 +180,13 @@ public final class Rma {
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
-        checks.requireInjectable(length);
-        checks.requireData(data);
+        requireInjectable(length);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_writedata", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_writedata", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -227,7 +196,7 @@ public final class Rma {
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_writedata", peer,
+            awaitRoom("fi_inject_writedata", peer,
                     () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
     }
@@ -271,129 +240,84 @@ public final class Rma {
         long promised = endpoint.info().transmit().messageOrder();
         if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
             throw new UnsupportedOperationException(
-                    "the provider " + checks.provider + " does not promise that a write of " + local.length()
+                    "the provider " + provider + " does not promise that a write of " + local.length()
                             + " bytes lands before the next: use writeData, which tells the target by a completion");
         }
-        checks.requireInjectable(flag.length());
-        checks.require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
+        requireInjectable(flag.length());
+        require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
         write(local, peer, remote, token);
         injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
     }
 
     /**
-     * Names the service that makes a peer's memory durable, for {@link #save}. Once for each peer; a second time instead of the first.
+     * Starts a flush of a peer if there is room. Its completion says that all that this endpoint has posted to the peer
+     * before is at the peer: writes of any form, injected ones too, and atomic operations. They are in the peer's
+     * memory then, whatever has become of their own completions; one that has failed has an error of its own. A flush
+     * changes no byte. {@link #flushCoversMessages} says whether messages are covered.
      *
-     * @param peer whose memory it is
-     * @param ticket from the peer's {@link SaveService#ticket}
-     * @throws UnsupportedOperationException if this endpoint is connected or an alias, or the domain was opened without
-     *         {@link Capability#MSG}
-     */
-    public synchronized void saveThrough(Peer peer, SaveService.Ticket ticket) {
-        endpoint.requireEnabled();
-        if (saves == null) { saves = new Saves(endpoint, this, checks, peer); }
-        saves.attach(peer, Objects.requireNonNull(ticket, "ticket"));
-    }
-
-    /**
-     * Begins to make durable what this endpoint has written to a peer's region by now; of {@link RemoteRegion#slice} for a range. It
-     * has one completion, whose data is the number ({@link Enum#ordinal}) of the level reached, at least the one asked for. If it
-     * fails, the region's owner is gone ({@code ECANCELED} and others), has closed the region ({@code ENOKEY}), or could not write
-     * its file ({@code EIO}). It goes out when what was posted before has completed, and writes that are posted behind it do not
-     * wait for it. An endpoint that never wrote may save, too: there is nothing to wait for. Polls of the domain's queues go on with it
-     * here, and at the owner, who has a {@link SaveService}.
+     * <p>It is one operation that the peer answers behind the others: a write of no bytes with {@link
+     * OperationFlag#DELIVERY_COMPLETE}, a read of one byte, or an atomic read of 8 bytes; fi_writemsg, fi_readmsg and
+     * fi_fetch_atomic. As for any operation of a peer, the peer makes progress meanwhile. What is posted behind a flush
+     * does not wait for it. A queue that was bound with {@link Endpoint#bindSelective} reports it, too.
      *
-     * @param peer who owns the region; {@link #saveThrough} was called for it
-     * @param region what was written; needs {@link Access#REMOTE_WRITE}
-     * @param level how long the bytes must last
-     * @param token comes back with the completion
-     * @return whether it was accepted; false if 64 saves are under way
-     * @throws UnsupportedOperationException if bytes in the region's kind of memory cannot last so long
-     * @throws IllegalStateException if no service of the peer is known, or also as for other operations
+     * @param peer whom to flush
+     * @param remote any region of the peer, of 8 bytes or more at a multiple of 8, with {@link Access#REMOTE_READ} and
+     *         {@link Access#REMOTE_WRITE}: a provider needs one of them, and shorter ones may do
+     * @param token comes back with the completion, whose other values say nothing
+     * @return whether the flush was accepted
+     * @throws IllegalArgumentException also if the region lacks the right that this provider needs
+     * @throws UnsupportedOperationException if the provider promises no order that a flush could rely on
      */
-    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
-        return saves(peer).trySave(peer, region, level, token, OptionalLong.empty());
-    }
-
-    Saves saves(Peer peer) {
-        if (saves == null) { throw Saves.notAttached(peer); }
-        return saves;
-    }
-
-    /** As {@link #trySave}, but waits until fewer saves are under way. */
-    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
-        if (!trySave(peer, region, level, token)) {
-            PostRetry.until(endpoint, "save", peer, () -> trySave(peer, region, level, token));
-        }
-    }
-
-    /** Ends the saves, before the endpoint closes. */
-    synchronized void closeSaves() {
-        if (saves != null) { saves.close(); }
-    }
-
-    /** Posts what a save writes itself, of whose end the program is not told. */
-    boolean tryFence(RmaMessageStruct fence, int region, Peer peer, long flags) {
+    public boolean tryFlush(Peer peer, RemoteRegion remote, long token) {
+        Flush flushing = flush();
+        if (flushing.atomics != null) { return flushing.atomics.tryFlush(flushing.scratch, peer, remote, token); }
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireReachable(peer);
-            long context = contexts.acquire(endpoint.number, ContextSlab.endpoint(endpoint.number) | ContextSlab.SILENT,
-                    region | ContextSlab.FENCE);
-            if (context == ContextSlab.NONE) { return false; }
-            fence.context(context);
-            return end(context, ops.fi_writemsg(fence, FENCE_FLAGS | flags), "fi_writemsg", peer);
+            require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
+                    flushing.means.remoteRight, 0);
+            long context = contexts.acquire(token, flushing.number, flushing.scratch.number);
+            return context != ContextSlab.NONE
+                    && accepted(context, flushing.post(ops, peer, remote, context), FLUSH, peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
     }
+
+    /** As {@link #tryFlush}, but waits for room. */
+    public void flush(Peer peer, RemoteRegion remote, long token) {
+        if (!tryFlush(peer, remote, token)) { awaitRoom(FLUSH, peer, () -> tryFlush(peer, remote, token)); }
+    }
+
+    /**
+     * {@return whether a flush also says that the messages of this endpoint, posted before it, are in the receives of
+     * the peer that have taken them} Where not, the peer's polls bring them there, which may be later.
+     */
+    public boolean flushCoversMessages() { return endpoint.quirks.has(Fact.FLUSHES_COVER_MESSAGES); }
+
+    private Flush flush() {
+        Flush known = flush;
+        return known != null ? known : openFlush();
+    }
+
+    private synchronized Flush openFlush() {
+        endpoint.requireEnabled();
+        if (flush == null) { flush = new Flush(endpoint); }
+        return flush;
+    }
+
+    /** Before the endpoint closes. */
+    synchronized void closeFlush() { if (flush != null) { flush.close(); } }
 
     /**
      * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar
      * calls}
      */
-    public RmaMessage message() {
+    public PreparedRma message() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
+        return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
+                (int) Math.min(limits.rmaIovLimit(), Integer.MAX_VALUE)));
     }
 
-    /** Posts a checked message through this call if there is room. */
-    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
-        try {
-            checks.requireOpen(message.regions, message.localCount, message.peer);
-            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
-            if (message.localLength == 0) {
-                if (call.isRead && emptyReadsHang) { return slots.readsNothing(as, token); }
-                if (!call.isRead) { slots.requireEmptyWriteCompletes(call.hasFlags ? message.flags : defaultFlags); }
-            }
-            long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
-            if (context == ContextSlab.NONE) { return false; }
-            if (message.localCount > 1) {
-                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
-            }
-            return end(context, submit(message, call, context), call.operation, message.peer);
-        } finally {
-            ThreadGuard.exit(guard, entered);
-        }
-    }
-
-    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
-        message.struct.context(context);
-        return switch (call) {
-            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
-            case READ_VECTOR -> ops.fi_readv(message.struct, context);
-        };
-    }
-
-    /** As {@link #tryPost}, but waits until there is room. */
-    void post(RmaMessage message, RmaMessage.Call call, long token) {
-        if (!tryPost(message, call, token)) {
-            PostRetry.until(endpoint, call.operation, message.peer, () -> tryPost(message, call, token));
-        }
-    }
-
-    private boolean end(long context, long status, String operation, Peer peer) {
-        return status == 0 || slots.refused(context, status, operation, peer);
-    }
+    /** Of a read into several local segments. */
+    void requireSeveralFilled() { Quirks.require(severalSegments); }
 }

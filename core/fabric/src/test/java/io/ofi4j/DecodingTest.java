@@ -26,10 +26,7 @@ class DecodingTest {
         Function<byte[], byte[]> region = bytes -> RemoteRegion.decode(bytes).encode();
         Function<byte[], byte[]> address = bytes -> EndpointAddress.decode(bytes).encode();
         Function<byte[], byte[]> rawKey = bytes -> RawKey.decode(bytes).encode();
-        Function<byte[], byte[]> ticket = bytes -> SaveService.Ticket.decode(bytes).encode();
-        SaveService.Ticket one = new SaveService.Ticket(EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2),
-                new RemoteRegion(4096, 64, -7, Access.ALL));
-        return Stream.of(Arguments.of("SaveService.Ticket", ticket, one.encode()),
+        return Stream.of(
                 Arguments.of("RemoteRegion", region, new RemoteRegion(4096, 1L << 40, -7, Access.ALL).encode()),
                 Arguments.of("EndpointAddress", address, EndpointAddress.of(new byte[]{1, 2, 3, 4, 5}, 2).encode()),
                 Arguments.of("RawKey", rawKey, new RawKey(4096, 1L << 40, Access.ALL, new byte[32]).encode()));

@@ -93,7 +93,7 @@ class DeferredWorkTest {
             }, Duration.ofMillis(50));
         }
 
-        RmaMessage rma() {
+        PreparedRma rma() {
             return pair.rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
         }
 
@@ -169,7 +169,7 @@ class DeferredWorkTest {
         WRITE {
             @Override
             Work queue(Stage s, When when) {
-                RmaMessage message = s.rma().clear().local(s.here, 0, 8).local(s.here, 8, LENGTH - 8)
+                PreparedRma message = s.rma().clear().local(s.here, 0, 8).local(s.here, 8, LENGTH - 8)
                         .remote(s.there.remote(), 0, 16).remote(s.there.remote(), 16, LENGTH - 16);
                 Work work = when.write(message, s.done, TOKEN);
                 message.clear(); // it was copied
@@ -243,7 +243,7 @@ class DeferredWorkTest {
 
         boolean isOfCounters() { return this == COUNTER_ADD || this == COUNTER_SET; }
 
-        static AtomicMessage atomic(Stage s) {
+        static PreparedAtomic atomic(Stage s) {
             return s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 1)
                     .remote(s.there.remote(), 0, 1);
         }
@@ -476,8 +476,8 @@ class DeferredWorkTest {
         try (Stage s = new Stage(PROVIDER)) {
             assertThatIllegalArgumentException().isThrownBy(() -> s.deferred.when(s.trigger, 1L << 31))
                     .withMessageContaining("0 to 2147483647");
-            AtomicMessage two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 2)
-                    .remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
+            PreparedAtomic two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far)
+                    .operand(s.here, 0, 2).remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
             assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).execute(AtomicOperation.SUM, two, s.done, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("remote segments");
             assertThatIllegalArgumentException()

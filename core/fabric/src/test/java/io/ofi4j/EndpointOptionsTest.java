@@ -128,7 +128,7 @@ class EndpointOptionsTest {
             assertThatIllegalStateException().isThrownBy(() -> unbound.control().defaultFlags())
                     .withMessageContaining("enable");
             assertThatIllegalArgumentException().isThrownBy(() -> control.defaultFlags(Set.of(OperationFlag.INJECT)))
-                    .withMessageContaining("RmaMessage");
+                    .withMessageContaining("PreparedRma");
             if (!provider.equals("sockets")) {
                 assertNotOffered(control::defaultFlags, "FI_GETOPSFLAG", provider);
                 assertNotOffered(() -> control.defaultFlags(Set.of()), "FI_GETOPSFLAG", provider);

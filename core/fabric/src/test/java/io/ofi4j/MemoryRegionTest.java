@@ -166,7 +166,7 @@ class MemoryRegionTest {
                     .withMessageContaining("more bytes together than can be counted");
             try (MemoryRegion whole = pair.domain.register(arena.allocate(8).reinterpret(Long.MAX_VALUE), Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                RmaMessage message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
+                PreparedRma message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
                         .local(whole, 0, Long.MAX_VALUE).local(whole, 0, 10).remote(target.remote(), 0, 8);
                 assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
                         .withMessageContaining("the same number of bytes");

@@ -31,7 +31,7 @@ class PreparedMessageTest {
         final Pair pair;
         final MemoryRegion source;
         final MemoryRegion target;
-        final RmaMessage message;
+        final PreparedRma message;
         final List<Long> told = new ArrayList<>();
 
         Prepared(Pair pair) {
@@ -187,7 +187,7 @@ class PreparedMessageTest {
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneRemoteSegment(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
-            RmaMessage message = prepared.message;
+            PreparedRma message = prepared.message;
             boolean two = message.remoteLimit() > 1;
             if (two) {
                 message.clear().local(prepared.source, 0, LENGTH).remote(prepared.target.remote(), 0, HALF)
@@ -213,7 +213,7 @@ class PreparedMessageTest {
                 Prepared prepared = new Prepared(pair);
                 MemoryRegion foreign = stranger.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion readOnly = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_READ)) {
-            RmaMessage message = prepared.message;
+            PreparedRma message = prepared.message;
             MemoryRegion source = prepared.source;
             RemoteRegion remote = prepared.target.remote();
             for (int index : new int[]{-1, 1}) {

@@ -56,7 +56,7 @@ class SelectiveCompletionTest {
             endpoint.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, token);
         }
 
-        RmaMessage message() {
+        PreparedRma message() {
             return endpoint.rma().message().peer(pair.far).local(source, 0, source.length()).remote(target.remote(), 0,
                     target.length());
         }
@@ -97,7 +97,7 @@ class SelectiveCompletionTest {
     void onlyWhatAsksForACompletionGivesOne(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             byte[] sent = fill(selective.source);
-            RmaMessage message = selective.message();
+            PreparedRma message = selective.message();
             for (int round = 0; round < 3; round++) {
                 for (int i = 0; i < 300; i++) { // more than the queue has room for: silent ones leave it without an entry
                     selective.write(1000 + i);

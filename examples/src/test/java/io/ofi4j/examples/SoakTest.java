@@ -22,7 +22,8 @@ class SoakTest {
 
     @Test
     void interruptEndsItWithASummary() {
-        try (Forked soak = Forked.Launch.INTERRUPTIBLE.start("soak", "-p", "shm", "--duration", "600", "--json")) {
+        try (Forked soak = Forked.Launch.INTERRUPTIBLE.start("soak", "-p", "shm", "--duration", "600", "--json",
+                "--no-faults", "--seed", "1")) {
             soak.awaitError("(\\d+ of 600 s: \\d+ rounds, )");
             soak.interrupt();
             Run run = soak.await(100);

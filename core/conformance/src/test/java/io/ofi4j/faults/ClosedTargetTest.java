@@ -9,6 +9,7 @@ import io.ofi4j.Waiting;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.io.IOException;
@@ -128,7 +129,7 @@ class ClosedTargetTest {
     static final class ClosesTargets {
         /** More than the C library keeps when it is freed. */
         private static final int LARGE = 40 << 20;
-        private static final int TIMES = 12;
+        private static final int TIMES = Rounds.of(6);
         private static final Duration PATIENCE = Duration.ofMillis(200);
         private static final Random RANDOM = TestSeed.random("ClosedTargetTest");
 

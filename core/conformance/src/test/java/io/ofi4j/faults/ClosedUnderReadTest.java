@@ -14,6 +14,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
@@ -126,8 +127,9 @@ class ClosedUnderReadTest {
         /** Its second argument: the peer is removed before the endpoint is closed. */
         static final String REMOVE = "remove";
         private static final int SIZE = 4 << 20;
-        private static final int TIMES = 24;
         private static final int MOST_POLLS = 12;
+        /** Each number of polls once. */
+        private static final int TIMES = Rounds.of(MOST_POLLS);
 
         private ClosesWhileItReads() {}
 

@@ -43,8 +43,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A job whose ranks are in two network namespaces, as on two hosts, started by {@code scripts/launch}. Needs root and {@code ip}, and is
- * asked for with {@code -Dofi4j.test.network=true}.
+ * A job whose ranks are in two network namespaces, as on two hosts, started by {@code scripts/launch}. Needs root and
+ * {@code ip}. {@code scripts/test} asks for it where the machine can, with {@code -Dofi4j.test.network=true}.
  */
 @Tag("gate")
 class NetworkJobTest {

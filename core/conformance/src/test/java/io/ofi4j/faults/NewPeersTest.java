@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Processes that nobody has met reach one endpoint while another thread opens and closes a second one with the same address vector. */
 @Tag("gate")
-@Timeout(180)
+@Timeout(900)
 class NewPeersTest {
     /** A vector of shm has places for 256. */
     private static final int PEERS = Math.min(Rounds.of(20), 200);

@@ -35,9 +35,6 @@ public final class ContextSlab {
     /** The number of regions that one operation may use beside the first. */
     public static final int FURTHER = 15;
 
-    /** Set in a region's number: the operation is the fence of a save, whose end the program is not told of. */
-    public static final int FENCE = 1 << 30;
-
     private static final int CONTEXT_SHIFT = 6;
     private static final int NO_SLOT = -1;
     private static final long LOWER = (1L << 32) - 1;
@@ -60,8 +57,6 @@ public final class ContextSlab {
     private static final long CLAIMED = SILENT | RECEIVE | 1L << 57;
     /** Every mark of an endpoint's number. */
     private static final long MARKS = READ | MANY | CLAIM | CLAIMED;
-    /** Set in the lower half of an owner: the operation was posted before the save that waits for it. */
-    private static final long EARLIER = 1L << 29;
     /** Set in the lower half of an owner: the operation uses further regions. */
     private static final long SEVERAL = 0x8000_0000L;
 
@@ -255,22 +250,6 @@ public final class ContextSlab {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & READ) != 0).count();
     }
 
-    /** Marks what an endpoint has in flight that may change a peer's memory, for {@link #earlierInFlight}. */
-    public void markEarlier(int endpoint) {
-        ofEndpoint(endpoint).filter(slot -> (owner(slot) & (READ | RECEIVE)) == 0)
-                .forEach(slot -> notes[slot * NOTES + OWNER] |= EARLIER);
-    }
-
-    /** Whether anything of that is still in flight. */
-    public boolean earlierInFlight(int endpoint) {
-        return ofEndpoint(endpoint).anyMatch(slot -> (owner(slot) & EARLIER) != 0);
-    }
-
-    /** Whether a context belongs to the fence of a save. */
-    public boolean isFence(long context) {
-        return isInFlight(context) && (owner(slot(context)) & FENCE) != 0;
-    }
-
     /** Those that end by themselves. */
     public int transmitsInFlight(int endpoint) {
         return (int) ofEndpoint(endpoint).filter(slot -> (owner(slot) & RECEIVE) == 0).count();
@@ -330,9 +309,9 @@ public final class ContextSlab {
 
     private long[] end(int endpoint, LongConsumer ending) {
         if (latencies != null) { latencies.endpoint(endpoint, null); } // its number may be another's later
-        // The looks of claimed messages have completed, and nobody is told of fences.
-        Arrays.stream(ofEndpoint(endpoint).filter(slot -> isClaimed(slot) || (owner(slot) & FENCE) != 0).toArray())
-                .mapToLong(this::context).forEach(this::release);
+        // The looks of claimed messages have completed.
+        Arrays.stream(ofEndpoint(endpoint).filter(this::isClaimed).toArray()).mapToLong(this::context)
+                .forEach(this::release);
         long[] contexts = ofEndpoint(endpoint).mapToLong(this::context).toArray();
         long[] tokens = Arrays.stream(contexts).map(this::token).toArray();
         Arrays.stream(contexts).forEach(ending);

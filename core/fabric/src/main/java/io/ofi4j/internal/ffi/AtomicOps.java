@@ -97,7 +97,7 @@ public final class AtomicOps {
 
     /** Uses the operand, the peer and the only remote segment of the message, as do the other vectored calls. */
     public long fi_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
+        SegmentVector operand = message.operand;
         try {
             return call(false, writev, endpoint, operand.segments.address(), operand.descriptors.address(),
                     operand.count, message.peer(), message.remoteAddress(), message.remoteKey(), message.datatype,
@@ -108,8 +108,8 @@ public final class AtomicOps {
     }
 
     public long fi_fetch_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector operand = message.operand;
+        SegmentVector result = message.result;
         try {
             return call(false, readwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
                     operand.count, result.segments.address(), result.descriptors.address(), result.count,
@@ -120,9 +120,9 @@ public final class AtomicOps {
     }
 
     public long fi_compare_atomicv(AtomicMessageStruct message, int operation, long context) {
-        AtomicMessageStruct.Vector operand = message.operand;
-        AtomicMessageStruct.Vector compare = message.compare;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector operand = message.operand;
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
         try {
             return call(false, compwritev, endpoint, operand.segments.address(), operand.descriptors.address(),
                     operand.count, compare.segments.address(), compare.descriptors.address(), compare.count,
@@ -142,7 +142,7 @@ public final class AtomicOps {
     }
 
     public long fi_fetch_atomicmsg(AtomicMessageStruct message, long flags) {
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector result = message.result;
         try {
             return call(false, readwritemsg, endpoint, message.message.address(), result.segments.address(),
                     result.descriptors.address(), result.count, flags);
@@ -152,8 +152,8 @@ public final class AtomicOps {
     }
 
     public long fi_compare_atomicmsg(AtomicMessageStruct message, long flags) {
-        AtomicMessageStruct.Vector compare = message.compare;
-        AtomicMessageStruct.Vector result = message.result;
+        SegmentVector compare = message.compare;
+        SegmentVector result = message.result;
         try {
             return call(false, compwritemsg, endpoint, message.message.address(), compare.segments.address(),
                     compare.descriptors.address(), compare.count, result.segments.address(),

@@ -127,7 +127,7 @@ public final class DeferredWorkStruct {
         fi_msg_atomic.context(copy, work);
     }
 
-    private void copyResults(AtomicMessageStruct.Vector result, MemorySegment fetch) {
+    private void copyResults(SegmentVector result, MemorySegment fetch) {
         fi_msg_fetch.msg_iov(fetch, copy(result.segments));
         fi_msg_fetch.desc(fetch, copy(result.descriptors));
         fi_msg_fetch.iov_count(fetch, result.count);

@@ -49,6 +49,10 @@ public final class ShmQuirks {
                 new Quirk("shm-empty-deliveries", provider -> provider.is("shm"), Tested.ONE,
                         "A write that is to be delivered is cut into pieces, and one of no bytes into none.",
                         "RmaCallsTest", Fact.EMPTY_DELIVERIES_HANG),
+                new Quirk("shm-order", provider -> provider.is("shm"), Tested.ALL,
+                        "Operations are carried out one after the other, whatever their lengths, which fi_getinfo"
+                                + " does not promise.",
+                        "FlushTest", Fact.FLUSHES_IN_ORDER),
                 new Quirk("shm-long-messages", provider -> provider.is("shm"), Tested.ALL,
                         "A poll or a receive that meets a message longer than its buffer may never return.",
                         "LongMessageTest", Fact.LONG_MESSAGES_STOP_CALLS),
@@ -66,7 +70,7 @@ public final class ShmQuirks {
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
-                        "AtomicMessageTest", Fact.ATOMICS_CARRY_NO_DATA),
+                        "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",

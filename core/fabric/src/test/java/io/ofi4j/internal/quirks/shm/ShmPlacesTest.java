@@ -9,7 +9,7 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
@@ -77,7 +77,7 @@ class ShmPlacesTest {
 
     /** From two places, so that the other end must act. */
     private static boolean readOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
-        RmaMessage message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
+        PreparedRma message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
                 .remote(region.remote(), 12, 4);
         return once(pair, () -> message.tryRead(1), theirs, Pair.DEADLINE);
     }

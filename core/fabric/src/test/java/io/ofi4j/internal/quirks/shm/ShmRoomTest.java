@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * where there is none. In JVMs of their own, with a /dev/shm of their own.
  */
 @Tag("gate")
-@Timeout(120)
+@Timeout(900)
 class ShmRoomTest {
     private static final int ENOENT = 2;
     private static final int ENOSPC = 28;

@@ -1,0 +1,98 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.MessageOrder;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.RmaMessageStruct;
+import io.ofi4j.internal.ffi.RmaOps;
+import io.ofi4j.internal.quirks.Fact;
+
+/**
+ * How an endpoint learns that what it has posted to a peer is there: by one operation that the peer answers behind all
+ * that. The struct is used inside the guard of the endpoint's transmit queue.
+ */
+final class Flush implements AutoCloseable {
+    private static final int LENGTH = Long.BYTES;
+
+    private static final long FLAGS = OperationFlag.DELIVERY_COMPLETE.bit() | FabricConstants.FI_COMPLETION;
+
+    final Means means;
+    /** What it reads into. */
+    final MemoryRegion scratch;
+    /** What does it, if that is {@link Means#FETCH}; or null. */
+    final Atomics atomics;
+    /** The endpoint's, of an operation that is reported. */
+    final long number;
+    private final RmaMessageStruct struct = new RmaMessageStruct(1, 1);
+
+    /** The operation that the peer answers. */
+    enum Means {
+        /** A write of no bytes with DELIVERY_COMPLETE. */
+        WRITE(0, Access.WRITE, Access.REMOTE_WRITE),
+        /** A read of one byte, with DELIVERY_COMPLETE, so that no shorter way is taken. */
+        READ(1, Access.READ, Access.REMOTE_READ),
+        /** An atomic read, which comes behind writes and atomic operations. */
+        FETCH(LENGTH, Access.READ, Access.REMOTE_READ);
+
+        final long length;
+        final long localRight;
+        final long remoteRight;
+
+        Means(long length, Access local, Access remote) {
+            this.length = length;
+            this.localRight = local.bit();
+            this.remoteRight = remote.bit();
+        }
+    }
+
+    /** @throws UnsupportedOperationException if the provider promises no order that a flush could rely on */
+    Flush(Endpoint endpoint) {
+        this.means = means(endpoint);
+        this.atomics = means == Means.FETCH ? endpoint.atomics() : null;
+        this.number = ContextSlab.endpoint(endpoint.number) | (means == Means.READ ? ContextSlab.READ : 0);
+        this.scratch = endpoint.domain.allocate(LENGTH, Access.READ, Access.WRITE);
+        struct.localCount(1, means.length);
+        struct.remoteCount(1);
+        struct.local.set(0, scratch.address, means.length, scratch.descriptor);
+    }
+
+    private static Means means(Endpoint endpoint) {
+        boolean isInOrder = endpoint.quirks.has(Fact.FLUSHES_IN_ORDER);
+        if (!isInOrder) { requireOrder(endpoint.info()); }
+        if (hasAtomics(endpoint) && (!isInOrder || endpoint.quirks.has(Fact.ATOMICS_GO_APART))) { return Means.FETCH; }
+        return isInOrder && !endpoint.quirks.has(Fact.EMPTY_DELIVERIES_HANG) ? Means.WRITE : Means.READ;
+    }
+
+    private static boolean hasAtomics(Endpoint endpoint) {
+        return (endpoint.info().capabilityBits() & Capability.ATOMIC.bit()) != 0
+                && !endpoint.quirks.has(Fact.ATOMICS_BREAK)
+                && endpoint.atomics().fetchValid(AtomicOperation.ATOMIC_READ, Datatype.INT64) > 0;
+    }
+
+    private static void requireOrder(FabricInfo info) {
+        boolean isOrdered = (info.transmit().messageOrder() & MessageOrder.RMA_RAW.bit()) != 0
+                && Long.compareUnsigned(info.endpoint().maximumOrderReadAfterWrite(),
+                        info.endpoint().maximumMessageSize()) >= 0;
+        if (!isOrdered) {
+            throw new UnsupportedOperationException("the provider " + info.provider()
+                    + " does not promise that a read comes behind earlier writes of any length, so that nothing says"
+                    + " when those have arrived: give each write DELIVERY_COMPLETE, and await its completion");
+        }
+    }
+
+    /** Posts it: a status. */
+    long post(RmaOps ops, Peer peer, RemoteRegion remote, long context) {
+        struct.remote.set(0, remote.base(), means.length, remote.key());
+        struct.peer(peer.fabricAddress);
+        struct.context(context);
+        return means == Means.READ ? ops.fi_readmsg(struct, FLAGS) : ops.fi_writemsg(struct, FLAGS);
+    }
+
+    @Override
+    public void close() { scratch.close(); }
+}
