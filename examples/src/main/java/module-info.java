@@ -3,6 +3,7 @@
 module io.ofi4j.examples {
     requires io.ofi4j;
     requires io.ofi4j.job;
+    requires io.ofi4j.durable;
     requires io.ofi4j.verbs;
     requires jdk.nio.mapmode; // files on persistent memory
     requires java.management; // statistics as beans

@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The resources of one device; fi_domain(3). Opened by {@link Fabric#openDomain()}; opens queues, counters, vectors and endpoints, and
@@ -332,6 +333,22 @@ public final class Domain implements AutoCloseable {
     public synchronized ProgressThread startProgress(Waiting pauses) {
         requireOpen();
         return adopt(queues.startProgress(Objects.requireNonNull(pauses, "pauses")));
+    }
+
+    /**
+     * Makes progress on every queue of this domain, as {@link CompletionQueue#progress} does.
+     *
+     * @return false if a queue keeps so many completions that it makes no progress until it is polled
+     * @throws WrongThreadException also where the threading model gives a queue to another thread; nothing has been done then
+     */
+    public boolean progress() {
+        requireOpen();
+        return queues.progressAll();
+    }
+
+    /** {@return the open region of this domain that peers name by this key} It searches all of them. */
+    public Optional<MemoryRegion> region(long key) {
+        return Optional.ofNullable(children.find(MemoryRegion.class, one -> one.isFor(key)));
     }
 
     /** The number of a new endpoint or region; never 0, which marks a free slot. */

@@ -129,14 +129,12 @@ final class DomainQueues {
         return found;
     }
 
-    /** Whether {@link #progress} on this thread leaves out no queue. */
-    boolean admitCaller() {
-        return queues.stream().allMatch(queue -> queue.guard.admits(Thread.currentThread()));
-    }
-
-    /** Whether a queue has kept so many completions for a poll that progress leaves it out. */
-    boolean isAnyFull() {
-        return queues.stream().anyMatch(CompletionQueue::isFullOfKept);
+    /** As {@link #progress}, of queues that must all be this thread's. Returns false if one is full of completions for polls. */
+    boolean progressAll() {
+        queues.forEach(queue -> queue.guard.checkThread());
+        boolean isAnyFull = queues.stream().anyMatch(CompletionQueue::isFullOfKept);
+        progress();
+        return !isAnyFull;
     }
 
     /** Waits for posts in progress; later posts see what the caller changed before. */

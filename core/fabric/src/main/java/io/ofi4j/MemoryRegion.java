@@ -2,7 +2,6 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
@@ -220,7 +219,7 @@ public final class MemoryRegion implements AutoCloseable {
      */
     public void setLongRelease(long offset, long value) { LONG.setRelease(segment(), offset, value); }
 
-    /** {@return where its bytes are, as it was when they were registered} {@link Durability#of} says how long they can last. */
+    /** {@return where its bytes are, as it was when they were registered} It says how long they can last. */
     public MemoryKind kind() {
         return kind;
     }

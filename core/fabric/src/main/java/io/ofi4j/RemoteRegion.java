@@ -1,6 +1,5 @@
 package io.ofi4j;
 
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.MemoryKind;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -20,7 +19,7 @@ import java.util.zip.CRC32C;
  * @param length the number of bytes
  * @param key the provider's or the peer's key
  * @param accessBits the operations that it may be used for, as flags of fi_mr(3)
- * @param kind where the bytes are; {@link Durability#of} says how long they can last there
+ * @param kind where the bytes are, which says how long they can last
  */
 public record RemoteRegion(long base, long length, long key, long accessBits, MemoryKind kind) {
     /** The number of bytes of {@link #encode}'s result. */

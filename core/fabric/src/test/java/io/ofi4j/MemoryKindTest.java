@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import io.ofi4j.info.Durability;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.support.Forked;
@@ -64,14 +63,14 @@ class MemoryKindTest {
         assumeFalse(Files.getFileStore(file).type().equals("tmpfs"), "the folder of temporary files is in memory");
         try (MemoryRegion mapped = pair.domain.map(file, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE)) {
             assertThat(mapped.kind()).isEqualTo(MemoryKind.FILE);
-            assertThat(Durability.of(mapped.remote().kind())).isEqualTo(Durability.POWER_SAFE);
+            assertThat(mapped.remote().kind()).isEqualTo(MemoryKind.FILE);
         }
     }
 
     @Test
     void aFileInMemoryOutlivesItsProcessOnly() throws IOException {
         try (MemoryRegion mapped = pair.domain.map(inMemory, MapMode.READ_WRITE, 0, LENGTH, Access.REMOTE_WRITE)) {
-            assertThat(Durability.of(mapped.remote().kind())).isEqualTo(Durability.PROCESS_SAFE);
+            assertThat(mapped.remote().kind()).isEqualTo(MemoryKind.MEMORY_FILE);
         }
     }
 
@@ -144,11 +143,5 @@ class MemoryKindTest {
         buffer.putInt(encoded.length - Integer.BYTES, (int) sum.getValue());
         assertThatIllegalArgumentException().isThrownBy(() -> RemoteRegion.decode(encoded))
                 .withMessageContaining("kind of memory");
-    }
-
-    @Test
-    void aHigherLevelMeetsALowerOne() {
-        assertThat(Durability.POWER_SAFE.meets(Durability.DELIVERED)).isTrue();
-        assertThat(Durability.DELIVERED.meets(Durability.PROCESS_SAFE)).isFalse();
     }
 }

@@ -51,7 +51,7 @@ class BadInputTest {
             soak --duration x                          > 2 > 'x'
             soak --seed x                              > 2 > 'x'
             doctor stray                               > 2 > stray
-            perf                                       > 2 > write, read, inject, writedata, msg, tagged or atomic
+            perf                                       > 2 > write, read, inject, writedata, msg, tagged, atomic or save
             perf nonsense                              > 2 > nonsense
             perf write -p nonsense                     > 1 > No provider 'nonsense'; shm
             perf write -d nonsense                     > 1 > no domain 'nonsense'

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The artifacts: what each module requires, what it shows to whom, and which of them call native code. */
 @Tag("once")
@@ -33,7 +34,7 @@ class ArtifactsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr", "job, java.base io.ofi4j",
+    @CsvSource({"fabric, java.base io.ofi4j.bindings jdk.jfr", "job, java.base io.ofi4j", "durable, java.base io.ofi4j",
             "verbs, java.base io.ofi4j io.ofi4j.bindings"})
     void aModuleRequiresOfOursOnlyWhatItIsMadeOf(String artifact, String required) throws IOException {
         assertThat(descriptor(artifact).requires()).extracting(ModuleDescriptor.Requires::name)
@@ -44,17 +45,18 @@ class ArtifactsTest {
     void internalsAreShownToTheVerbsPathAlone() throws IOException {
         assertThat(descriptor("fabric").exports()).filteredOn(exports -> exports.source().contains(".internal"))
                 .allSatisfy(exports -> assertThat(exports.targets()).containsExactly("io.ofi4j.verbs"));
-        for (String artifact : Set.of("job", "verbs")) {
+        for (String artifact : Set.of("job", "durable", "verbs")) {
             assertThat(descriptor(artifact).exports().stream().map(ModuleDescriptor.Exports::source)
                     .collect(Collectors.toSet())).containsExactly("io.ofi4j." + artifact);
         }
     }
 
     /** Whoever uses it need not name it in --enable-native-access. */
-    @Test
-    void theVerbsPathCallsNoRestrictedMethodItself() {
+    @ParameterizedTest
+    @ValueSource(strings = {"durable", "verbs"})
+    void whatIsMadeOfTheApiCallsNoRestrictedMethodItself(String artifact) {
         noClasses().should().accessTargetWhere(describe("it is restricted", ArtifactsTest::isRestricted))
-                .check(new ClassFileImporter().importPath(classes("verbs")));
+                .check(new ClassFileImporter().importPath(classes(artifact)));
     }
 
     @Test

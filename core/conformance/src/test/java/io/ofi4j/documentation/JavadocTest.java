@@ -27,7 +27,7 @@ class JavadocTest {
     Path output;
 
     @ParameterizedTest
-    @ValueSource(strings = {"fabric", "job", "verbs"})
+    @ValueSource(strings = {"fabric", "job", "durable", "verbs"})
     void everyPublicOrProtectedMemberHasAComment(String artifact) throws Exception {
         try (Stream<Path> files = Files.walk(Path.of("..", artifact, "src/main/java"))) {
             List<String> sources = files.map(Path::toString).filter(file -> file.endsWith(".java")).toList();

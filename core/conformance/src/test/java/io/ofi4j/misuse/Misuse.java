@@ -16,8 +16,8 @@ record Misuse(String name, Class<? extends Throwable> expected, String words, Co
     static Stream<Misuse> all() {
         return Stream.of(MisuseOfTransfers.cases(), MisuseOfMessages.cases(), MisuseOfObjects.cases(),
                 MisuseOfValues.cases(), MisuseOfConnections.cases(), MisuseOfThreads.cases(), MisuseInHandlers.cases(),
-                MisuseOfAtomics.cases(), MisuseOfDeferredWork.cases(), MisuseOfCollectives.cases())
-                .flatMap(cases -> cases);
+                MisuseOfAtomics.cases(), MisuseOfSaves.cases(), MisuseOfDeferredWork.cases(),
+                MisuseOfCollectives.cases()).flatMap(cases -> cases);
     }
 
     static Misuse refused(String name, Class<? extends Throwable> expected, String words, Consumer<MisuseStage> call) {

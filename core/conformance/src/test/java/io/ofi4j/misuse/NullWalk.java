@@ -22,6 +22,8 @@ import io.ofi4j.ScalableEndpoint;
 import io.ofi4j.SharedTransmitContext;
 import io.ofi4j.Waitable;
 import io.ofi4j.Waiting;
+import io.ofi4j.durable.SaveService;
+import io.ofi4j.durable.Saver;
 import io.ofi4j.info.AddressVectorAttributes;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.AttributeHints;
@@ -131,6 +133,8 @@ final class NullWalk {
                 Pair collective = new Pair(FabricHints.collectives().provider("tcp;ofi_rxm").source("127.0.0.1", null));
                 Counter counter = pair.domain.openCounter();
                 MemoryRegion region = pair.domain.allocate(64, Access.values());
+                SaveService service = new SaveService(pair.domain);
+                Saver saver = new Saver(pair.domain, pair.endpoint, pair.queue);
                 FileChannel channel = FileChannel.open(file);
                 PollGroup group = new PollGroup();
                 Futures futures = new Futures(connected.endpoint, connected.queue);
@@ -152,8 +156,8 @@ final class NullWalk {
                     channel, arena.allocate(64), file, pair.endpoint.rma(), pair.endpoint.rma().message(),
                     pair.endpoint.messages(), pair.endpoint.tagged(), pair.endpoint.tagged().message(),
                     pair.endpoint.options(), pair.endpoint.control(), pair.endpoint.address(), region.remote(),
-                    region.slice(0, 8), pair.fabric.info(), TestProviders.hints("shm"), Libfabric.load(),
-                    Libfabric.load().version());
+                    region.slice(0, 8), service, service.ticket(), saver, pair.fabric.info(),
+                    TestProviders.hints("shm"), Libfabric.load(), Libfabric.load().version());
             walk.add(atomic.endpoint.atomics(), atomic.endpoint.atomics().message(Datatype.INT64));
             walk.add(collective.endpoint.collectives(), collective.endpoint.collectives()
                     .join(List.of(collective.vector.insert(collective.endpoint.address()))).awaitJoined(Pair.DEADLINE));
@@ -241,22 +245,29 @@ final class NullWalk {
 
     /** Of the exported packages, wherever their classes are. */
     private static List<Class<?>> publicTypes() throws Exception {
-        Path place = Path.of(Libfabric.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        if (Files.isDirectory(place)) { return publicTypes(place); }
+        List<Class<?>> types = new ArrayList<>(
+                publicTypes(Libfabric.class, "io/ofi4j", "io/ofi4j/info", "io/ofi4j/util"));
+        types.addAll(publicTypes(Job.class, "io/ofi4j/job"));
+        types.addAll(publicTypes(Saver.class, "io/ofi4j/durable"));
+        return types;
+    }
+
+    /** Those of packages that are where a class is. */
+    private static List<Class<?>> publicTypes(Class<?> one, String... packages) throws Exception {
+        Path place = Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI());
+        if (Files.isDirectory(place)) { return publicTypes(place, packages); }
         try (FileSystem jar = FileSystems.newFileSystem(URI.create("jar:" + place.toUri()), Map.of())) {
-            return publicTypes(jar.getPath("/"));
+            return publicTypes(jar.getPath("/"), packages);
         }
     }
 
-    private static List<Class<?>> publicTypes(Path root) throws IOException, ClassNotFoundException {
+    private static List<Class<?>> publicTypes(Path root, String... packages) throws ClassNotFoundException {
         List<Class<?>> types = new ArrayList<>();
-        try (Stream<Path> files = Stream.concat(Files.list(root.resolve("io/ofi4j")),
-                Stream.of("info", "util", "job").flatMap(room -> list(root.resolve("io/ofi4j").resolve(room))))) {
-            for (String name : files.map(file -> root.relativize(file).toString()).sorted().toList()) {
-                if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
-                    Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));
-                    if (isPublic(type)) { types.add(type); }
-                }
+        for (String name : Stream.of(packages).flatMap(one -> list(root.resolve(one)))
+                .map(file -> root.relativize(file).toString()).sorted().toList()) {
+            if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
+                Class<?> type = Class.forName(name.substring(0, name.length() - 6).replace('/', '.'));
+                if (isPublic(type)) { types.add(type); }
             }
         }
         return types;

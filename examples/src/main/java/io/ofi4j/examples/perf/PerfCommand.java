@@ -6,9 +6,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ofi4j perf}. */
-@Command(name = "perf", description = "Measures one-sided transfers, messages and atomic operations.",
+@Command(name = "perf", description = "Measures one-sided transfers, messages, atomic operations and saves.",
         subcommands = {PerfWrite.class, PerfRead.class, PerfInject.class, PerfWriteData.class, PerfMsg.class,
-                PerfTagged.class, PerfAtomic.class},
+                PerfTagged.class, PerfAtomic.class, PerfSave.class},
         synopsisSubcommandLabel = "OPERATION")
 public final class PerfCommand implements Runnable {
     @Spec
@@ -17,6 +17,6 @@ public final class PerfCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "Say what to measure: write, read, inject, writedata, msg, tagged or atomic.");
+                "Say what to measure: write, read, inject, writedata, msg, tagged, atomic or save.");
     }
 }

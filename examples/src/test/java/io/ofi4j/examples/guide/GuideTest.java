@@ -45,9 +45,9 @@ class GuideTest {
     static Stream<Guide> guides() {
         return Stream.of(new Guide("MEMORY.md", RegisteredMemory.class),
                 new Guide("MESSAGES.md", RequestAndAnswer.class), new Guide("ATOMICS.md", CounterAndLock.class),
-                new Guide("CONNECTIONS.md", OverAConnection.class), new Guide("JOBS.md", RingOfRanks.class),
-                new Guide("VERBS.md", BoundWindow.class), new Guide("TUNING.md", PipelinedReads.class),
-                new Guide("DEFERRED-WORK.md", WritesInARow.class));
+                new Guide("CONNECTIONS.md", OverAConnection.class), new Guide("DURABLE.md", SavedWrites.class),
+                new Guide("JOBS.md", RingOfRanks.class), new Guide("VERBS.md", BoundWindow.class),
+                new Guide("TUNING.md", PipelinedReads.class), new Guide("DEFERRED-WORK.md", WritesInARow.class));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -62,6 +62,7 @@ class GuideTest {
                 Arguments.of(RequestAndAnswer.class,
                         "the server was asked: how late is it?\nthe client was told: half past nine\n"),
                 Arguments.of(CounterAndLock.class, "the counter was 0\nthe counter is 5, the lock is 0\n"),
+                Arguments.of(SavedWrites.class, "both records are on the disk\n"),
                 Arguments.of(RingOfRanks.class, "rank 0 heard from rank 0\nthe ranks add up to 0\n"),
                 Arguments.of(WritesInARow.class, "at 0: twice, at 64: twice\n"));
     }

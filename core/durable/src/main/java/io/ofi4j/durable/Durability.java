@@ -1,6 +1,7 @@
-package io.ofi4j.info;
+package io.ofi4j.durable;
 
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.info.MemoryKind;
 
 /** How long bytes last that a peer has written, in rising order. */
 public enum Durability {
@@ -16,7 +17,10 @@ public enum Durability {
         return compareTo(demanded) >= 0;
     }
 
-    /** {@return the highest level of a region of this kind of memory} {@link MemoryRegion#kind} and a peer's region say the kind. */
+    /**
+     * {@return the highest level of a region of this kind of memory} {@link MemoryRegion#kind} and a peer's region say
+     * the kind.
+     */
     public static Durability of(MemoryKind kind) {
         return switch (kind) {
             case ANONYMOUS, DEVICE -> DELIVERED;

@@ -1,0 +1,532 @@
+package io.ofi4j.durable;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.Domain;
+import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.MemoryRegion;
+import io.ofi4j.Peer;
+import io.ofi4j.ProgressThread;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Waiting;
+import io.ofi4j.durable.SaveMessage.Field;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ThreadingModel;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Makes durable what peers have written into the regions of a domain, when their {@link Saver} asks for it. It is the
+ * owner's side. Its messages go over an endpoint of its own, so that they share nothing with those of the program.
+ *
+ * <p><b>Who does the work.</b> Whoever calls {@link #progress}, or a thread that {@link #start} starts: a
+ * {@link MemoryRegion#force()} may take milliseconds. Polls of the domain's queues do nothing for it. Whoever writes
+ * also needs progress on the endpoint that he writes to, as for any other operation.
+ *
+ * <p><b>Who may ask.</b> Whoever has the {@link Ticket} and the key of a region. Nothing can be asked for that changes
+ * bytes. A writer that does not take its answers, or is not there, holds up nobody else.
+ *
+ * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that made it; others
+ * get {@link WrongThreadException}. {@link #progress} and {@link #coverReceives} throw IllegalStateException once it is
+ * closed.
+ */
+public final class SaveService implements AutoCloseable {
+    /** The most writers that it knows at a time. */
+    public static final int MAX_WRITERS = 1024;
+
+    /** How many messages of one writer wait; a {@link Saver} has no more, and what is beyond is dropped. */
+    static final int MAX_REQUESTS = Saver.MAX_SAVES;
+    private static final Duration GREETING_TIMEOUT = Duration.ofSeconds(10);
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final Durability[] LEVELS = Durability.values();
+    private static final int LEVEL_MASK = 0xff;
+    private static final int FLUSHED_BYTES = 64;
+    /** Regions whose keys need no search. */
+    private static final int MAX_FOUND = 1024;
+    /** How many writers at a time are told that there are too many. */
+    private static final int MAX_REFUSED = 16;
+    private static final Set<Integer> REQUESTS = Set.of(SaveMessage.REQUEST, SaveMessage.REQUEST_RECEIVED,
+            SaveMessage.REQUEST_POLLED);
+    private static final long MAX_POLLS = 1 << 16;
+    /** So that one call does not take long. */
+    private static final int POLLS_AT_ONCE = 128;
+    /** Steps of a transfer often follow each other at once. */
+    private static final int CALLS_PER_ROUND = 4;
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+
+    private final Domain domain;
+    private final long greetingTimeout;
+    private final SaveLink link;
+    /** Where writers flush. */
+    private final MemoryRegion flushed;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** The oldest first. */
+    private final Map<EndpointAddress, Writer> writers = new LinkedHashMap<>();
+    private final Map<Long, Writer> numbers = new HashMap<>();
+    private final List<Request> requests = new ArrayList<>();
+    private final List<Answer> answers = new ArrayList<>();
+    private final Map<Long, MemoryRegion> found = new HashMap<>();
+    /** Where the program receives. */
+    private final List<MemoryRegion> inboxes = new CopyOnWriteArrayList<>();
+    /** In so many polls a provider that handles one thing in each has handled all that has come. */
+    private final long pollsBehindFlush;
+    private long polls;
+    private long lastNumber;
+    private int refused;
+    private Thread thread;
+    private volatile boolean stopping;
+    private volatile Throwable failure;
+    private volatile long answered;
+    private volatile boolean closed;
+
+    /**
+     * What a writer needs beside the regions, for {@link Saver#saveThrough}. Send it as you send regions.
+     *
+     * @param address of the service
+     * @param flushed what writers flush with
+     */
+    public record Ticket(EndpointAddress address, RemoteRegion flushed) {
+        /** Refuses null. */
+        public Ticket {
+            Objects.requireNonNull(address, "address");
+            Objects.requireNonNull(flushed, "flushed");
+        }
+
+        /** {@return the ticket as bytes} */
+        public byte[] encode() {
+            byte[] encoded = address.encode();
+            return ByteBuffer.allocate(RemoteRegion.ENCODED_LENGTH + encoded.length).put(flushed.encode()).put(encoded)
+                    .array();
+        }
+
+        /**
+         * {@return the ticket that {@link #encode} encoded}
+         *
+         * @throws IllegalArgumentException if the bytes are damaged, or come from another version
+         */
+        public static Ticket decode(byte[] bytes) {
+            if (bytes.length <= RemoteRegion.ENCODED_LENGTH) {
+                throw new IllegalArgumentException("these bytes are not an encoded ticket");
+            }
+            RemoteRegion flushed = RemoteRegion.decode(Arrays.copyOf(bytes, RemoteRegion.ENCODED_LENGTH));
+            return new Ticket(
+                    EndpointAddress.decode(Arrays.copyOfRange(bytes, RemoteRegion.ENCODED_LENGTH, bytes.length)),
+                    flushed);
+        }
+    }
+
+    private static final class Writer {
+        final EndpointAddress address;
+        final Peer peer;
+        /** Below 0 if there are too many already. */
+        final long number;
+        final long secret = RANDOM.nextLong();
+        final long greeted = System.nanoTime();
+        /** Whether it has sent its secret: it is there, and takes answers. */
+        boolean isProven;
+        boolean isForgotten;
+        /** Whether the provider has no room for a message to it; in one round of answers. */
+        boolean isFull;
+        /** How many of its messages are not answered. */
+        int waiting;
+
+        Writer(EndpointAddress address, Peer peer, long number) {
+            this.address = address;
+            this.peer = peer;
+            this.number = number;
+        }
+
+    }
+
+    private static final class Request {
+        final Writer writer;
+        final int kind;
+        final long id;
+        final long key;
+        final long address;
+        final long length;
+        /** The number of the last poll that may bring what was sent before. */
+        final long lastPoll;
+
+        Request(Writer writer, int kind, SaveMessage message, long lastPoll) {
+            this.writer = writer;
+            this.kind = kind;
+            this.id = message.get(Field.ID);
+            this.key = message.get(Field.KEY);
+            this.address = message.get(Field.ADDRESS);
+            this.length = message.get(Field.LENGTH);
+            this.lastPoll = lastPoll;
+        }
+
+        Durability level() { return LEVELS[(int) id & LEVEL_MASK]; }
+    }
+
+    private record Answer(Writer writer, int kind, long id, int level, int error) {}
+
+    /**
+     * Opens the service of a domain.
+     *
+     * @param domain opened with {@link Capability#MSG} and {@link Capability#RMA}; close this before it
+     * @throws UnsupportedOperationException if it was opened without, or its endpoints are connected
+     * @throws FabricException if libfabric reports an error
+     */
+    public SaveService(Domain domain) { this(domain, GREETING_TIMEOUT); }
+
+    /**
+     * @param greetingTimeout after so long a writer that has greeted and never asked may be forgotten, for another or
+     *         if no answer reaches it
+     */
+    SaveService(Domain domain, Duration greetingTimeout) {
+        this.greetingTimeout = greetingTimeout.toNanos();
+        SaveLink.requireOffered(domain);
+        this.domain = domain;
+        this.pollsBehindFlush = Math.min(domain.info().receive().size() + domain.info().transmit().size(), MAX_POLLS);
+        this.flushed = domain.allocate(FLUSHED_BYTES, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        this.link = new SaveLink(domain, flushed, new SaveLink.Receiver() {
+            @Override
+            public void received(SaveMessage message, int kind, long length) { take(message, kind, length); }
+
+            @Override
+            public void sent(Object about) { if (((Writer) about).number < 0) { forget((Writer) about); } }
+
+            @Override
+            public void failed(Object about, CompletionError error) { forget((Writer) about); }
+        });
+    }
+
+    /** {@return what writers need; the same for all of them} */
+    public Ticket ticket() {
+        return new Ticket(link.endpoint.address(), flushed.remote());
+    }
+
+    /**
+     * Names a region into which the program posts receives, of messages with tags or without:
+     * {@link Saver#saveMessages} of any writer makes all of it durable from now on, until it is closed. May be called
+     * for several. Any thread may call it.
+     *
+     * @param region of the same domain, for {@link Access#RECEIVE}
+     * @throws IllegalArgumentException if it is another domain's, or lacks the right
+     * @throws IllegalStateException if it or the service is closed
+     */
+    public void coverReceives(MemoryRegion region) {
+        if (!region.isOpen() || closed) { throw new IllegalStateException(region.isOpen() ? closed() : "" + region); }
+        if (domain.region(region.remote().key()).filter(region::equals).isEmpty()) {
+            throw new IllegalArgumentException("the region belongs to another domain");
+        }
+        if (!region.access().contains(Access.RECEIVE)) {
+            throw new IllegalArgumentException("the region is registered for " + region.access()
+                    + ", which lacks RECEIVE: no message comes into it");
+        }
+        if (!inboxes.contains(region)) { inboxes.add(region); }
+    }
+
+    private String closed() { return this + " is closed"; }
+
+    /** {@return the number of saves that were answered, well or not} */
+    public long answered() { return answered; }
+
+    /** {@return the exception that ended the thread of {@link #start}; empty if there is none} */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    /**
+     * Goes on with what writers ask for; never waits for them. It writes files where that is asked for.
+     *
+     * @return whether anything has come; false also if another thread is at it
+     * @throws FabricException if the service's queue fails
+     */
+    public boolean progress() {
+        if (!lock.tryLock()) { return false; }
+        try {
+            if (closed) { throw new IllegalStateException(closed()); }
+            boolean hasCome = link.poll();
+            pollBehindFlushes();
+            serve();
+            answerAll();
+            return hasCome;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #start(Waiting)}, with a pause of {@link ProgressThread#DEFAULT_PAUSE}. */
+    public void start() {
+        start(_ -> LockSupport.parkNanos(ProgressThread.DEFAULT_PAUSE.toNanos()));
+    }
+
+    /**
+     * Starts a daemon thread that calls {@link #progress}, and makes progress on the whole domain, as a
+     * {@link ProgressThread} does, which is not needed beside it: {@link Domain#progress}. It runs until
+     * {@link #close}, or until a {@link #failure}.
+     *
+     * @param pauses what passes the time between two rounds; its turns begin at 0 again after each round that found a
+     *         request
+     * @throws IllegalStateException if the threading model is not {@link ThreadingModel#SAFE}, or it was started
+     *         already
+     */
+    public synchronized void start(Waiting pauses) {
+        Objects.requireNonNull(pauses, "pauses");
+        ThreadingModel model = domain.info().domain().threading();
+        if (model != ThreadingModel.SAFE) {
+            throw new IllegalStateException("a thread of the service needs ThreadingModel.SAFE, but " + domain + " has "
+                    + model + ": request SAFE, or call progress()");
+        }
+        if (thread != null || closed) {
+            throw new IllegalStateException(closed ? closed() : this + " has a thread already");
+        }
+        thread = Thread.ofPlatform().daemon().name("ofi4j-saves").start(() -> run(pauses));
+    }
+
+    private void run(Waiting pauses) {
+        try {
+            for (int turn = 0; !stopping; turn = turn + 1 & Integer.MAX_VALUE) {
+                for (int call = 0; call < CALLS_PER_ROUND; call++) {
+                    domain.progress();
+                    if (progress()) { turn = 0; }
+                }
+                pauses.pause(turn);
+                Thread.interrupted(); // only close ends it, and an interrupted thread would not pause
+            }
+        } catch (Throwable t) {
+            failure = t;
+        }
+    }
+
+    private void take(SaveMessage message, int kind, long length) {
+        if (kind == SaveMessage.GREETING) {
+            welcome(message, length);
+            return;
+        }
+        Writer writer = numbers.get(message.get(Field.WRITER));
+        if (writer == null || writer.secret != message.get(Field.SECRET)) { return; } // nobody that is known here
+        writer.isProven = true;
+        if (kind == SaveMessage.LEAVE) {
+            forget(writer);
+        } else if (REQUESTS.contains(kind) && (message.get(Field.ID) & LEVEL_MASK) < LEVELS.length
+                && writer.waiting < MAX_REQUESTS) {
+            writer.waiting++;
+            requests.add(new Request(writer, kind, message,
+                    kind == SaveMessage.REQUEST_POLLED ? polls + pollsBehindFlush : 0));
+        }
+    }
+
+    /** A writer that greets again has the same number and secret: what it has asked for before is not lost. */
+    private void welcome(SaveMessage message, long length) {
+        Writer writer;
+        try {
+            EndpointAddress address = EndpointAddress.decode(message.address(length));
+            writer = writers.get(address);
+            if (writer == null) { writer = admit(address); }
+        } catch (RuntimeException e) {
+            return; // whatever it was that greeted: there is nobody to be answered
+        }
+        if (writer != null && writer.waiting < MAX_REQUESTS) {
+            writer.waiting++;
+            answers.add(new Answer(writer, SaveMessage.WELCOME, message.get(Field.ID), 0,
+                    writer.number < 0 ? Errno.ENOSPC : 0));
+        }
+    }
+
+    /** Null if there are so many that it is not even told so. */
+    private Writer admit(EndpointAddress address) {
+        if (writers.size() == MAX_WRITERS) {
+            writers.values().stream().filter(this::isLate).findFirst().ifPresent(this::forget);
+        }
+        boolean hasRoom = writers.size() < MAX_WRITERS;
+        if (!hasRoom && refused == MAX_REFUSED) { return null; }
+        Writer writer = new Writer(address, link.peers.insert(address), hasRoom ? ++lastNumber : -1);
+        if (hasRoom) {
+            writers.put(address, writer);
+            numbers.put(writer.number, writer);
+        } else {
+            refused++;
+        }
+        return writer;
+    }
+
+    private boolean isLate(Writer writer) {
+        return !writer.isProven && System.nanoTime() - writer.greeted > greetingTimeout;
+    }
+
+    /** Its requests and answers are dropped where they are met. */
+    private void forget(Writer writer) {
+        if (writer.isForgotten) { return; }
+        writer.isForgotten = true;
+        if (writer.number < 0) {
+            refused--;
+        } else {
+            writers.remove(writer.address);
+            numbers.remove(writer.number);
+        }
+        link.peers.remove(writer.peer);
+    }
+
+    /** A provider may handle messages in polls, one in each, behind a flush that came after them. */
+    private void pollBehindFlushes() {
+        long last = 0;
+        for (Request request : requests) {
+            last = Math.max(last, request.lastPoll);
+        }
+        try {
+            for (int poll = 0; poll < POLLS_AT_ONCE && polls < last && domain.progress(); poll++) {
+                polls++;
+            }
+        } catch (WrongThreadException e) { // the queues are several threads'
+            requests.removeIf(request -> {
+                boolean isOfPolls = request.kind == SaveMessage.REQUEST_POLLED;
+                if (isOfPolls) { answer(request, Errno.EPERM); }
+                return isOfPolls;
+            });
+        }
+    }
+
+    private void serve() {
+        requests.removeIf(request -> {
+            boolean isDue = polls >= request.lastPoll && !request.writer.isForgotten;
+            if (isDue) { answer(request, save(request)); }
+            return isDue || request.writer.isForgotten;
+        });
+    }
+
+    private void answer(Request request, int error) {
+        Durability least = request.kind != SaveMessage.REQUEST
+                ? inboxes.stream().map(SaveService::lasts).min(Comparator.naturalOrder()).orElse(Durability.DELIVERED)
+                : error == 0 ? lasts(found.get(request.key)) : Durability.DELIVERED;
+        int written = Math.min(least.ordinal(), Durability.PROCESS_SAFE.ordinal()); // without anybody's doing
+        answers.add(new Answer(request.writer, SaveMessage.ANSWER, request.id,
+                Math.max(request.level().ordinal(), written), error));
+    }
+
+    private static Durability lasts(MemoryRegion region) { return Durability.of(region.kind()); }
+
+    private int save(Request request) {
+        return request.kind == SaveMessage.REQUEST ? saveRegion(request) : saveReceived(request.level());
+    }
+
+    private int saveReceived(Durability level) {
+        inboxes.removeIf(region -> !region.isOpen());
+        if (inboxes.isEmpty()) { return Errno.ENOKEY; }
+        if (!inboxes.stream().allMatch(region -> lasts(region).meets(level))) { return Errno.EOPNOTSUPP; }
+        if (level != Durability.POWER_SAFE) { return 0; }
+        return inboxes.stream().mapToInt(region -> written(region::force)).filter(error -> error != 0).findFirst()
+                .orElse(0);
+    }
+
+    private int saveRegion(Request request) {
+        MemoryRegion known = found.get(request.key);
+        MemoryRegion region = known != null && known.isOpen() ? known : domain.region(request.key).orElse(null);
+        if (region == null) { return Errno.ENOKEY; }
+        if (found.size() == MAX_FOUND) { found.clear(); } // closed ones are among them
+        found.put(request.key, region);
+        long offset = request.address - region.remote().base();
+        if (offset < 0 || request.length < 0 || offset > region.length() - request.length) { return Errno.EINVAL; }
+        if (!region.access().contains(Access.REMOTE_WRITE)) { return Errno.EKEYREJECTED; }
+        if (!lasts(region).meets(request.level())) { return Errno.EOPNOTSUPP; }
+        return request.level() != Durability.POWER_SAFE || request.length == 0
+                ? 0
+                : written(() -> region.force(offset, request.length));
+    }
+
+    /** The number of the error of a write to a file. */
+    private static int written(Runnable force) {
+        try {
+            force.run();
+            return 0;
+        } catch (IllegalStateException e) { // it was closed meanwhile
+            return Errno.ENOKEY;
+        } catch (RuntimeException e) { // UncheckedIOException, or the memory is confined to another thread
+            return Errno.EIO;
+        }
+    }
+
+    /** Sends what there is room for. Each writer's answers go out in order, whatever becomes of another's. */
+    private void answerAll() {
+        for (Answer answer : answers) {
+            answer.writer.isFull = false;
+        }
+        answers.removeIf(answer -> answer.writer.isForgotten || !answer.writer.isFull && isSent(answer));
+    }
+
+    /** Whether an answer has been sent, or never will be. */
+    private boolean isSent(Answer answer) {
+        Writer writer = answer.writer;
+        // Welcomes of those that may not be there leave room for the others.
+        SaveMessage message = !writer.isProven && link.isCrowded() ? null : link.next(answer.kind);
+        try {
+            if (message != null) {
+                message.put(Field.ID, answer.id).put(Field.STATUS, answer.error).put(Field.WRITER, writer.number)
+                        .put(Field.SECRET, writer.secret).put(Field.KEY, answer.level);
+                if (link.send(SaveMessage.LENGTH, writer.peer, writer)) {
+                    writer.waiting--;
+                    if (answer.kind == SaveMessage.ANSWER) { answered++; }
+                    return true;
+                }
+            }
+        } catch (FabricException | IllegalStateException e) { // the writer is gone
+            forget(writer);
+            return true;
+        }
+        writer.isFull = true;
+        if (!isLate(writer)) { return false; }
+        forget(writer); // nobody has ever been there
+        return true;
+    }
+
+    /**
+     * Ends the service, and its thread. Saves that were not answered stay in flight at their writers, until those close
+     * their {@link Saver}.
+     *
+     * @throws FabricTimeoutException if the thread is still writing a file after 30 seconds; call it again
+     */
+    @Override
+    public synchronized void close() {
+        stop();
+        lock.lock();
+        try {
+            link.close();
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void stop() {
+        if (thread == null) { return; }
+        stopping = true;
+        boolean isInterrupted = false;
+        long start = System.nanoTime();
+        while (thread.isAlive()) {
+            LockSupport.unpark(thread);
+            try {
+                if (!thread.join(STOP_TIMEOUT.minusNanos(System.nanoTime() - start))) {
+                    throw new FabricTimeoutException("the end of the thread of " + this, STOP_TIMEOUT,
+                            "It writes a file, or a call into the provider hangs.");
+                }
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) { Thread.currentThread().interrupt(); }
+    }
+
+    @Override
+    public String toString() { return "SaveService of " + domain; }
+}

@@ -1,0 +1,706 @@
+package io.ofi4j.durable;
+
+import io.ofi4j.Access;
+import io.ofi4j.CompletionError;
+import io.ofi4j.CompletionHandler;
+import io.ofi4j.CompletionQueue;
+import io.ofi4j.DetailedCompletionHandler;
+import io.ofi4j.Domain;
+import io.ofi4j.Endpoint;
+import io.ofi4j.FabricException;
+import io.ofi4j.FabricTimeoutException;
+import io.ofi4j.Peer;
+import io.ofi4j.RemoteRegion;
+import io.ofi4j.Rma;
+import io.ofi4j.Waiting;
+import io.ofi4j.durable.SaveMessage.Field;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CompletionFlags;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ThreadingModel;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The saves of one endpoint: what it has written to peers becomes durable there, and it is told. The peers have a {@link SaveService}.
+ *
+ * <pre>{@code
+ * Saver saver = new Saver(domain, endpoint, queue);
+ * saver.saveThrough(peer, ticket);                       // once for each peer
+ * endpoint.rma().write(log, 0, length, peer, remote, at, 1);
+ * saver.save(peer, remote, Durability.POWER_SAFE, 2);    // token 2 comes back when all that was written before lasts
+ * saver.poll(handler, 64);
+ * }</pre>
+ *
+ * <p><b>What a save does.</b> It flushes the peer ({@link Rma#tryFlush}), and asks the service when the flush has completed. Writes that are
+ * posted behind a save do not wait for it, and cost what they cost without. 64 saves may be under way at once.
+ *
+ * <p><b>Completions.</b> A save has one completion, with the token that it was begun with. Its flags are those of a write, and its data is
+ * the number ({@link Enum#ordinal}) of the {@link Durability} reached, at least the one asked for. If it fails, its error has the number
+ * {@code ENOKEY} (126) if the owner has no such region any more, {@code EINVAL} (22) if the bytes are not all inside, {@code EKEYREJECTED}
+ * (129) if peers may not write it, {@code EOPNOTSUPP} (95) if its memory does not last so long, {@code EIO} (5) if the owner could not write
+ * its file, {@code ENOSPC} (28) if the owner serves as many writers as it can, {@code ECANCELED} (125) if this saver or the endpoint was
+ * closed, or that of the flush or the message that failed. A save whose owner is gone may never come back, as other operations; closing
+ * the saver ends it.
+ *
+ * <p><b>Polling.</b> {@link #poll} polls the queue, goes on with saves, and hands out the completions of both. Somebody must call it: nothing
+ * else goes on with saves. Whoever polls the queue himself, because others share it, passes {@link #handler} and calls {@link #poll} as
+ * well. Tokens of the saver begin with the bytes 0x5341.
+ *
+ * <p><b>Threads.</b> With {@link ThreadingModel#SAFE} any thread may call it, otherwise the one that the endpoint belongs to; others get
+ * {@link WrongThreadException}. {@link #saveThrough} and the saves throw IllegalStateException once it is closed.
+ */
+public final class Saver implements AutoCloseable {
+    /** How many saves may be under way at once. */
+    public static final int MAX_SAVES = 64;
+
+    private static final int ID_SHIFT = 8;
+    private static final long MARK = 0x5341L << 48;
+    private static final long MARK_BITS = 0xffffL << 48;
+    private static final int NUMBER_SHIFT = 32;
+    private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** What a save is reported as. */
+    private static final long SAVED = CompletionFlags.RMA | CompletionFlags.WRITE;
+    /** Where the peer's queue is told: behind what is flushed. */
+    private static final int TOLD_AT = 8;
+    /** Of a save that names no region. */
+    private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
+
+    private final Domain domain;
+    private final Endpoint endpoint;
+    private final CompletionQueue queue;
+    private final Rma rma;
+    private final SaveLink link;
+    /** The upper half of a token. */
+    private final long mine;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Peer, Service> services = new HashMap<>();
+    /** The oldest first. */
+    private final List<Save> pending = new ArrayList<>(MAX_SAVES);
+    /** What a waiting save has polled for the next poll of the program. */
+    private final Queue<Kept> kept = new ArrayDeque<>();
+    private final AtomicReference<Sorter> idle = new AtomicReference<>();
+    private final AtomicReference<DetailedSorter> idleDetailed = new AtomicReference<>();
+    /** Begins anywhere, so that an answer to somebody who had this address before is not taken for one of ours. */
+    private long lastId = RANDOM.nextLong() >>> ID_SHIFT;
+    private volatile boolean closed;
+
+    private enum State {
+        NEW, FLUSHING, FLUSHED, ASKED, SAVED, DONE
+    }
+
+    /** The service of peers. */
+    private static final class Service {
+        final SaveService.Ticket ticket;
+        final Peer peer;
+        long greeting;
+        boolean isKnown;
+        long writer;
+        long secret;
+        int error;
+
+        Service(SaveService.Ticket ticket, Peer peer) {
+            this.ticket = ticket;
+            this.peer = peer;
+        }
+    }
+
+    private static final class Save {
+        final Peer peer;
+        final Service service;
+        /** The kind of message that asks for it. */
+        final int request;
+        final RemoteRegion region;
+        final Durability level;
+        final long token;
+        final long id;
+        /** For the peer's queue. */
+        final OptionalLong data;
+        State state = State.NEW;
+        /** The number of the level. */
+        long reached;
+        int error;
+        String why = "";
+
+        Save(Peer peer, Service service, int request, RemoteRegion region, Durability level, long token, long id,
+                OptionalLong data) {
+            this.peer = peer;
+            this.service = service;
+            this.request = request;
+            this.region = region;
+            this.level = level;
+            this.token = token;
+            this.id = id;
+            this.data = data;
+        }
+
+        long messageId() { return id << ID_SHIFT | level.ordinal(); }
+
+        void end(int errno) {
+            state = State.DONE;
+            error = errno;
+        }
+    }
+
+    /** A completion, or an error. */
+    private record Kept(long token, long flags, long length, long data, long buffer, long tag, long source,
+            CompletionError error) {}
+
+    /**
+     * Opens what saves need: an endpoint of its own for messages.
+     *
+     * @param domain that of the endpoint, opened with {@link Capability#MSG}; close this before it
+     * @param endpoint enabled, with {@link Capability#RMA}; it is closed by who opened it, before this or after
+     * @param queue where its operations complete
+     * @throws UnsupportedOperationException if the endpoint is connected, a capability is missing, or the provider has
+     *         no flush
+     * @throws IllegalStateException if the endpoint is closed, or not enabled
+     * @throws FabricException if libfabric reports an error
+     */
+    public Saver(Domain domain, Endpoint endpoint, CompletionQueue queue) {
+        SaveLink.requireOffered(domain);
+        this.domain = domain;
+        this.endpoint = endpoint;
+        this.queue = Objects.requireNonNull(queue, "queue");
+        this.rma = endpoint.rma();
+        queue.operationsInFlight(); // before anything is opened: whether this thread may use it
+        this.mine = MARK | (LAST_NUMBER.incrementAndGet() & 0xffffL) << NUMBER_SHIFT;
+        this.link = new SaveLink(domain, null, new SaveLink.Receiver() {
+            @Override
+            public void received(SaveMessage message, int kind, long length) { take(message, kind); }
+
+            @Override
+            public void failed(Object about, CompletionError error) { fail(about, error.errno(), error.text()); }
+        });
+    }
+
+    /**
+     * Names the service of a peer. Once for each peer; a second time instead of the first, for saves from then on.
+     *
+     * @param peer whose memory is saved
+     * @param ticket from the peer's {@link SaveService#ticket}; several peers may have the same
+     */
+    public void saveThrough(Peer peer, SaveService.Ticket ticket) {
+        Objects.requireNonNull(peer, "peer");
+        Objects.requireNonNull(ticket, "ticket");
+        lock.lock();
+        try {
+            requireOpen();
+            endpoint.rma(); // whether it is open, and this thread's
+            Service known = services.values().stream().filter(one -> one.ticket.equals(ticket) && one.error == 0)
+                    .findFirst().orElse(null);
+            services.put(peer, known != null ? known : new Service(ticket, link.peers.insert(ticket.address())));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+
+    /**
+     * Begins to make durable what the endpoint has written to a peer's region by now, with atomic operations too; of
+     * {@link RemoteRegion#slice} for a range. An endpoint that never wrote may save, too. What was written to other
+     * regions of the peer has arrived as well when the save comes back.
+     *
+     * @param peer who owns the region; {@link #saveThrough} was called for it
+     * @param region what was written; needs {@link Access#REMOTE_WRITE}
+     * @param level how long the bytes must last
+     * @param token comes back with the completion
+     * @return whether it was accepted; false if 64 saves are under way: poll, and try again
+     * @throws UnsupportedOperationException if bytes in the region's kind of memory cannot last so long
+     * @throws IllegalArgumentException if the region lacks the right, or the peer belongs to another vector
+     * @throws IllegalStateException if no service of the peer is known, it was removed, or the saver or the endpoint is
+     *         closed
+     */
+    public boolean trySave(Peer peer, RemoteRegion region, Durability level, long token) {
+        return trySave(peer, region, level, OptionalLong.empty(), token);
+    }
+
+    /**
+     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, and tells the peer: its queue gets a completion with
+     * data once the bytes last, if they do. {@link Rma#tryInjectWriteData}.
+     *
+     * @param data for the peer; nothing is told if there is none
+     * @throws UnsupportedOperationException also if the provider carries no such data
+     */
+    public boolean trySave(Peer peer, RemoteRegion region, Durability level, OptionalLong data, long token) {
+        requireSavable(region, level);
+        return begin(peer, SaveMessage.REQUEST, region, level, token, data);
+    }
+
+    /**
+     * As {@link #trySave(Peer, RemoteRegion, Durability, long)}, but waits until it is accepted,
+     * {@link Endpoint#postTimeout} at most.
+     */
+    public void save(Peer peer, RemoteRegion region, Durability level, long token) {
+        await("save", () -> trySave(peer, region, level, token));
+    }
+
+    /** As {@link #trySave(Peer, RemoteRegion, Durability, OptionalLong, long)}, but waits until it is accepted. */
+    public void save(Peer peer, RemoteRegion region, Durability level, OptionalLong data, long token) {
+        await("save", () -> trySave(peer, region, level, data, token));
+    }
+
+    /**
+     * Begins to make durable what earlier messages of the endpoint, with tags or without, have brought into receives of
+     * the peer. Only the peer knows where that is: it names the regions with {@link SaveService#coverReceives}, and all
+     * of each is made durable. A message that no receive has taken by then is not covered, nor is one in another
+     * region. The completion does not say which those are; the completions of the peer's receives do. A long message,
+     * and with some providers any, holds the save up until a receive takes it.
+     *
+     * <p>It completes as other saves do. It also fails with {@code EPERM} (1) where the provider handles messages in
+     * the peer's polls and the peer's queues belong to several threads ({@link ThreadingModel#COMPLETION}), and with
+     * {@code ENOKEY} if the peer has named no region that is open.
+     *
+     * @param peer who has received; {@link #saveThrough} was called for it
+     * @param level how long the bytes must last
+     * @param token comes back with the completion
+     * @return whether it was accepted; false if 64 saves are under way: poll, and try again
+     * @throws IllegalStateException as for {@link #trySave(Peer, RemoteRegion, Durability, long)}
+     */
+    public boolean trySaveMessages(Peer peer, Durability level, long token) {
+        return begin(peer, rma.flushCoversMessages() ? SaveMessage.REQUEST_RECEIVED : SaveMessage.REQUEST_POLLED,
+                NOWHERE, level, token, OptionalLong.empty());
+    }
+
+    /** As {@link #trySaveMessages}, but waits until it is accepted. */
+    public void saveMessages(Peer peer, Durability level, long token) {
+        await("save of messages", () -> trySaveMessages(peer, level, token));
+    }
+
+    private static void requireSavable(RemoteRegion region, Durability level) {
+        if (!region.access().contains(Access.REMOTE_WRITE)) {
+            throw new IllegalArgumentException("the remote region is registered for " + region.access()
+                    + ", which lacks REMOTE_WRITE: there is nothing to save");
+        }
+        Durability highest = Durability.of(region.kind());
+        if (!highest.meets(level)) {
+            throw new UnsupportedOperationException("bytes in memory of kind " + region.kind() + " are " + highest
+                    + " at most, not " + level + ": let the owner map a file on a disk with Domain.map");
+        }
+    }
+
+    private boolean begin(Peer peer, int request, RemoteRegion region, Durability level, long token,
+            OptionalLong data) {
+        Objects.requireNonNull(peer, "peer");
+        Objects.requireNonNull(level, "level");
+        Objects.requireNonNull(data, "data");
+        lock.lock();
+        try {
+            requireOpen();
+            Service service = services.get(peer);
+            if (service == null) {
+                endpoint.rma();
+                throw new IllegalStateException(
+                        "no save service of " + peer + " is known here: pass its ticket to saveThrough first");
+            }
+            if (pending.size() == MAX_SAVES) {
+                endpoint.rma();
+                return false;
+            }
+            Save save = new Save(peer, service, request, region, level, token, ++lastId, data);
+            flush(save);
+            pending.add(save);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** If there is no room, a poll tries again: then it covers more than it has to. */
+    private void flush(Save save) {
+        if (rma.tryFlush(save.peer, save.service.ticket.flushed(), tokenOf(save.id))) { save.state = State.FLUSHING; }
+    }
+
+    private long tokenOf(long id) { return mine | id & 0xffff_ffffL; }
+
+    /** Until it is accepted. What is polled meanwhile is kept for the next poll of the program. */
+    private void await(String operation, BooleanSupplier attempt) {
+        if (attempt.getAsBoolean()) { return; }
+        Duration timeout = endpoint.postTimeout();
+        CompletionHandler keeper = handler(new Keeper());
+        boolean accepted = Waiting.YIELD.tryUntil(() -> {
+            makeProgress();
+            if (keptCount() < queue.size()) { queue.poll(keeper, MAX_SAVES); }
+            goOn();
+            return attempt.getAsBoolean();
+        }, timeout);
+        if (!accepted) {
+            throw new FabricTimeoutException(operation, timeout, MAX_SAVES
+                    + " saves are under way: are the peers there, do they make progress and serve saves, and does"
+                    + " this side poll the saver?");
+        }
+    }
+
+    /** The peer's endpoint may be this thread's, too. */
+    private void makeProgress() {
+        try {
+            domain.progress();
+        } catch (WrongThreadException e) {
+            return; // other threads poll their queues themselves
+        }
+    }
+
+    private int keptCount() {
+        lock.lock();
+        try {
+            return kept.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class Keeper implements DetailedCompletionHandler {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source) {
+            keep(new Kept(token, flags, length, data, buffer, tag, source, null));
+        }
+
+        @Override
+        public void onError(CompletionError error) { keep(new Kept(0, 0, 0, 0, 0, 0, 0, error)); }
+
+        private void keep(Kept one) {
+            lock.lock();
+            try {
+                kept.add(one);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Takes the completions of flushes, and passes the others on. */
+    private class Sorter implements CompletionHandler {
+        CompletionHandler program;
+        int passed;
+
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            if (isMine(token)) {
+                flushed(token);
+            } else {
+                passed++;
+                program.onCompletion(token, flags, length, data);
+            }
+        }
+
+        @Override
+        public void onError(CompletionError error) {
+            if (isMine(error.token())) {
+                failed(error);
+            } else {
+                passed++;
+                program.onError(error);
+            }
+        }
+    }
+
+    private final class DetailedSorter extends Sorter implements DetailedCompletionHandler {
+        @Override
+        public void onCompletion(long token, long flags, long length, long data) {
+            super.onCompletion(token, flags, length, data);
+        }
+
+        @Override
+        public void onCompletion(long token, long flags, long length, long data, long buffer, long tag, long source) {
+            if (isMine(token)) {
+                flushed(token);
+            } else {
+                passed++;
+                ((DetailedCompletionHandler) program).onCompletion(token, flags, length, data, buffer, tag, source);
+            }
+        }
+    }
+
+    private boolean isMine(long token) { return (token & (MARK_BITS | 0xffffL << NUMBER_SHIFT)) == mine; }
+
+    private void flushed(long token) {
+        lock.lock();
+        try {
+            for (Save save : pending) {
+                if (save.state == State.FLUSHING && tokenOf(save.id) == token) { save.state = State.FLUSHED; }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void failed(CompletionError error) {
+        lock.lock();
+        try {
+            pending.stream().filter(save -> save.state == State.FLUSHING && tokenOf(save.id) == error.token())
+                    .forEach(save -> fail(save, error.errno(), "the flush failed: " + error.text()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return a handler for polls of the queue that takes the completions of this saver's flushes, and passes all others on}
+     * For who polls the queue himself. It works after close.
+     *
+     * @param program what gets the others; if it is a {@link DetailedCompletionHandler}, so is the result
+     */
+    public CompletionHandler handler(CompletionHandler program) {
+        Sorter sorter = program instanceof DetailedCompletionHandler ? new DetailedSorter() : new Sorter();
+        sorter.program = Objects.requireNonNull(program, "handler");
+        return sorter;
+    }
+
+    /**
+     * Polls the queue, goes on with saves, and hands out what has completed, as {@link CompletionQueue#poll} does. It
+     * works after close, until the queue is closed.
+     *
+     * @return the number of completions passed to the handler
+     * @throws IllegalArgumentException if the limit is below 1
+     */
+    public int poll(CompletionHandler handler, int limit) {
+        if (limit < 1) { throw new IllegalArgumentException("poll takes a limit of at least 1, not " + limit); }
+        Sorter sorter = take(handler);
+        try {
+            int count = handOutKept(handler, limit);
+            if (count < limit) {
+                queue.poll(sorter, limit - count);
+                count += sorter.passed;
+            }
+            goOn();
+            return count + handOutSaves(handler, limit - count);
+        } finally {
+            sorter.program = null;
+            if (sorter instanceof DetailedSorter detailed) {
+                idleDetailed.set(detailed);
+            } else {
+                idle.set(sorter);
+            }
+        }
+    }
+
+    /**
+     * As {@link #poll}, but waits for completions, with the pauses of {@link Waiting#BACKOFF}; 0 after the deadline.
+     */
+    public int await(CompletionHandler handler, int limit, Duration deadline) {
+        int[] count = new int[1];
+        Waiting.BACKOFF.tryUntil(() -> (count[0] = poll(handler, limit)) > 0, deadline);
+        return count[0];
+    }
+
+    /** One that no other poll uses. */
+    private Sorter take(CompletionHandler handler) {
+        boolean isDetailed = Objects.requireNonNull(handler, "handler") instanceof DetailedCompletionHandler;
+        Sorter sorter = isDetailed ? idleDetailed.getAndSet(null) : idle.getAndSet(null);
+        if (sorter == null) { sorter = isDetailed ? new DetailedSorter() : new Sorter(); }
+        sorter.program = handler;
+        sorter.passed = 0;
+        return sorter;
+    }
+
+    private int handOutKept(CompletionHandler handler, int limit) {
+        int count = 0;
+        while (count < limit) {
+            Kept one;
+            lock.lock();
+            try {
+                one = kept.poll();
+            } finally {
+                lock.unlock();
+            }
+            if (one == null) { break; }
+            count++;
+            if (one.error != null) {
+                handler.onError(one.error);
+            } else if (handler instanceof DetailedCompletionHandler detailed) {
+                detailed.onCompletion(one.token, one.flags, one.length, one.data, one.buffer, one.tag, one.source);
+            } else {
+                handler.onCompletion(one.token, one.flags, one.length, one.data);
+            }
+        }
+        return count;
+    }
+
+    private int handOutSaves(CompletionHandler handler, int limit) {
+        int count = 0;
+        while (count < limit) {
+            Save save = takeDone();
+            if (save == null) { break; }
+            count++;
+            if (save.error != 0) {
+                handler.onError(error(save));
+            } else {
+                handler.onCompletion(save.token, SAVED, 0, save.reached);
+            }
+        }
+        return count;
+    }
+
+    private Save takeDone() {
+        lock.lock();
+        try {
+            for (int one = 0; one < pending.size(); one++) {
+                if (pending.get(one).state == State.DONE) { return pending.remove(one); }
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Unless another thread is at it. */
+    private void goOn() {
+        if (!lock.tryLock()) { return; }
+        try {
+            if (closed || pending.isEmpty()) { return; }
+            link.poll();
+            for (Save save : pending) {
+                advance(save);
+            }
+        } catch (FabricException e) { // of the queue
+            pending.forEach(save -> fail(save, e.errno(), e.getMessage()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void take(SaveMessage message, int kind) {
+        long id = message.get(Field.ID);
+        int error = (int) message.get(Field.STATUS);
+        if (kind == SaveMessage.WELCOME) {
+            services.values().stream().filter(service -> service.greeting == id).forEach(service -> {
+                service.isKnown = true;
+                service.error = error;
+                service.writer = message.get(Field.WRITER);
+                service.secret = message.get(Field.SECRET);
+            });
+        } else if (kind == SaveMessage.ANSWER) {
+            pending.stream().filter(save -> save.messageId() == id && save.state == State.ASKED).forEach(save -> {
+                save.reached = message.get(Field.KEY);
+                if (error != 0) {
+                    save.end(error);
+                } else {
+                    save.state = State.SAVED;
+                }
+            });
+        }
+    }
+
+    private static void fail(Object about, int errno, String why) {
+        if (about instanceof Save save && save.state != State.DONE) {
+            save.end(errno);
+            save.why = why;
+        } else if (about instanceof Service service) { service.error = errno; }
+    }
+
+    private void advance(Save save) {
+        try {
+            if (save.state == State.NEW) { flush(save); }
+            if (save.state == State.FLUSHED) { ask(save); }
+            if (save.state == State.SAVED && (save.data.isEmpty() || isTold(save))) { save.state = State.DONE; }
+        } catch (FabricException e) {
+            fail(save, e.errno(), e.getMessage());
+        } catch (IllegalStateException e) { // the peer was removed, or the endpoint closed
+            fail(save, Errno.ECANCELED, e.getMessage());
+        }
+    }
+
+    private void ask(Save save) {
+        Service service = save.service;
+        if (service.error != 0) {
+            save.end(service.error);
+        } else if (!service.isKnown) {
+            greet(service);
+        } else {
+            SaveMessage message = link.next(save.request);
+            if (message == null) { return; }
+            message.put(Field.ID, save.messageId()).put(Field.WRITER, service.writer).put(Field.SECRET, service.secret)
+                    .put(Field.KEY, save.region.key()).put(Field.ADDRESS, save.region.base())
+                    .put(Field.LENGTH, save.region.length());
+            if (link.send(SaveMessage.LENGTH, service.peer, save)) { save.state = State.ASKED; }
+        }
+    }
+
+    private void greet(Service service) {
+        SaveMessage message = service.greeting == 0 ? link.next(SaveMessage.GREETING) : null;
+        if (message == null) { return; }
+        long id = ++lastId << ID_SHIFT;
+        message.put(Field.ID, id);
+        int length = message.address(link.endpoint.address().encode());
+        if (link.send(length, service.peer, service)) { service.greeting = id; }
+    }
+
+    /** Gives the peer's queue the data of a save, with a write of a number that nobody reads. */
+    private boolean isTold(Save save) {
+        return rma.tryInjectWriteData(link.memory, link.spareOffset(), Long.BYTES, save.data.getAsLong(), save.peer,
+                save.service.ticket.flushed(), TOLD_AT);
+    }
+
+    private CompletionError error(Save save) {
+        String text = switch (save.error) {
+            case Errno.ENOKEY -> save.request != SaveMessage.REQUEST
+                    ? "save: the owner's service has no open region for receives: SaveService.coverReceives names one"
+                    : "save: the owner has no such region any more";
+            case Errno.EPERM -> "save: the owner's queues belong to several threads, so that nobody may poll them all";
+            case Errno.EOPNOTSUPP -> "save: the owner's memory does not last so long";
+            case Errno.EINVAL -> "save: the bytes are not all inside the owner's region";
+            case Errno.EKEYREJECTED -> "save: peers may not write this region";
+            case Errno.EIO -> "save: the owner could not write its file";
+            case Errno.ENOSPC -> "save: the owner serves " + SaveService.MAX_WRITERS + " writers, and no more";
+            default -> "save" + (save.why.isEmpty() ? "" : ": " + save.why);
+        };
+        return new CompletionError(save.token, SAVED, 0, 0, 0, 0, 0, save.error, 0, text, new byte[0],
+                endpoint.info().provider());
+    }
+
+    /**
+     * Closes it. Saves under way end with {@code ECANCELED}: the next {@link #poll} has them. Its own flushes that are
+     * in flight are operations of the endpoint, and complete on the queue: poll it through this saver until nothing is
+     * in flight.
+     */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                services.values().stream().distinct().filter(service -> service.isKnown && service.error == 0)
+                        .forEach(this::leave);
+                link.poll(); // the messages go out, and what has come is not lost
+                closed = true;
+                pending.stream().filter(save -> save.state != State.DONE && save.state != State.SAVED)
+                        .forEach(save -> fail(save, Errno.ECANCELED, "the saver was closed"));
+                pending.stream().filter(save -> save.state == State.SAVED).forEach(save -> save.state = State.DONE);
+            }
+            link.close();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** So that the owner forgets this writer; it is not awaited. */
+    private void leave(Service service) {
+        SaveMessage message = link.next(SaveMessage.LEAVE);
+        if (message == null) { return; }
+        message.put(Field.WRITER, service.writer).put(Field.SECRET, service.secret);
+        try {
+            link.send(SaveMessage.LENGTH, service.peer, service);
+        } catch (FabricException | IllegalStateException e) {
+            service.error = Errno.ECANCELED; // the owner has left before
+        }
+    }
+
+    /** Where it is answered. */
+    EndpointAddress address() { return link.endpoint.address(); }
+
+    @Override
+    public String toString() { return "Saver of " + endpoint; }
+}
