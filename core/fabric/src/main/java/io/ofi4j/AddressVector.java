@@ -5,9 +5,11 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.AddressFormats;
 import io.ofi4j.internal.engine.AddressLookup;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.PeerPlaces;
@@ -38,7 +40,7 @@ public final class AddressVector implements AutoCloseable {
     private final Domain domain;
     private final Handle handle;
     private final AddressVectorAttributes attributes;
-    private final DomainQueues.VectorEndpoints endpoints = new DomainQueues.VectorEndpoints();
+    private final VectorEndpoints endpoints = new VectorEndpoints();
     private final Map<EndpointAddress, Peer.Entry> entries = new HashMap<>();
     /** By libfabric's number, the peer inserted last. */
     private final Map<Long, Peer> sources = new HashMap<>();
@@ -47,9 +49,7 @@ public final class AddressVector implements AutoCloseable {
     /** Null if the provider does not limit peers. */
     private final PeerPlaces places;
     private final VectorView view = new View();
-    private volatile boolean closed;
-    /** Whether the native vector is closed. */
-    private boolean gone;
+    private final LifeCycle lifeCycle = new LifeCycle();
     /** Whether an endpoint has joined a group of peers. */
     private volatile boolean hasGroups;
 
@@ -65,6 +65,7 @@ public final class AddressVector implements AutoCloseable {
         @Override
         public boolean knows(EndpointAddress address) {
             synchronized (AddressVector.this) {
+                assert LockOrder.taken(LockOrder.Rank.VECTOR, AddressVector.this);
                 return entries.containsKey(address);
             }
         }
@@ -78,7 +79,7 @@ public final class AddressVector implements AutoCloseable {
         }
 
         @Override
-        public boolean isClosed() { return closed; }
+        public boolean isClosed() { return !lifeCycle.isOpen(); }
     }
 
     VectorView view() { return view; }
@@ -100,7 +101,7 @@ public final class AddressVector implements AutoCloseable {
         return handle == null;
     }
 
-    DomainQueues.VectorEndpoints endpoints() { return endpoints; }
+    VectorEndpoints endpoints() { return endpoints; }
 
     synchronized void bind(Object endpoint) {
         requireOpen();
@@ -114,8 +115,7 @@ public final class AddressVector implements AutoCloseable {
      */
     synchronized void prepare(CompletionQueue queue) {
         if (!prepared.contains(queue) && !entries.isEmpty()) {
-            throw new IllegalStateException("with threading model COMPLETION on provider " + provider()
-                    + ", enable endpoints before inserting peers, or give each completion queue an address vector of its own");
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
         }
         prepared.add(queue);
     }
@@ -286,7 +286,7 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private void requireHere(Peer peer) {
-        if (peer.vector != this || peer.removed) {
+        if (peer.vector != this || peer.isRemoved()) {
             throw new IllegalArgumentException(peer + " is not in this address vector");
         }
     }
@@ -329,7 +329,7 @@ public final class AddressVector implements AutoCloseable {
      * removed.
      */
     private void forgetHere(EndpointAddress address) {
-        if (gone) { return; }
+        if (lifeCycle.isClosedNatively()) { return; }
         Peer.Entry entry = entries.get(address);
         if (entry != null) {
             removeNatively(entry);
@@ -365,31 +365,36 @@ public final class AddressVector implements AutoCloseable {
     }
 
     private void requireOpen() {
+        assert LockOrder.takenIfHeld(LockOrder.Rank.VECTOR, this);
         domain.checkThread();
-        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        lifeCycle.requireOpen(this);
     }
 
     private String provider() { return domain.info().provider(); }
 
-    /** Closes the vector; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open. */
+    /**
+     * Closes the vector; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open,
+     * and stays open then. After FabricException of fi_close it is closed; after anything else it takes no calls, and
+     * another close goes on.
+     */
     @Override
     public void close() {
         synchronized (this) {
-            if (closed) { return; }
+            if (!lifeCycle.mayClose()) { return; }
             domain.checkThread();
             endpoints.requireNone(this);
-            closed = true;
+            lifeCycle.begin();
         }
-        domain.forget(this);
-        domain.quirks.vectorClosed(view); // outside the monitor: it may close endpoints of other domains
-        int status = domain.closes.close(this::closeNatively);
-        Status.check(status, "fi_close(address vector)", provider());
+        int closeStatus = lifeCycle.finish(() -> {
+            domain.quirks.vectorClosed(view); // outside the monitor: it may close endpoints of other domains
+            int status = domain.closes.close(this::closeNatively);
+            domain.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(address vector)", provider());
     }
 
-    private synchronized int closeNatively() {
-        gone = true;
-        return FidOps.fi_close(handle);
-    }
+    private synchronized int closeNatively() { return lifeCycle.reachProvider() ? FidOps.fi_close(handle) : 0; }
 
     @Override
     public String toString() { return "AddressVector of " + provider(); }

@@ -3,11 +3,14 @@ package io.ofi4j;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.AtomicLimits;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.AtomicMessageStruct;
 import io.ofi4j.internal.ffi.AtomicOps;
 import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.MemorySegment;
@@ -37,52 +40,24 @@ import java.lang.foreign.MemorySegment;
  * peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
  * FabricException if the provider reports an error.
  */
-public final class Atomics {
-    private static final long READ = Access.READ.bit();
-    private static final long WRITE = Access.WRITE.bit();
-    private static final long REMOTE_READ = Access.REMOTE_READ.bit();
-    private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+public final class Atomics extends OneSided {
     private static final String INJECT = "fi_inject_atomic";
 
-    final Endpoint endpoint;
     final AtomicOps ops;
     final AtomicLimits limits;
-    final TransferChecks checks;
-    final PostOutcome slots;
-    final ContextSlab contexts;
-    final ThreadGuard guard;
-    final Thread unlocked;
-    /** For operations without flags of their own. */
-    final long number;
     /** The regions of an operation after the first; used inside the guard. */
-    final int[] further = new int[ContextSlab.FURTHER];
+    private final int[] extraRegions = new int[2];
 
     Atomics(Endpoint endpoint) {
-        this.endpoint = endpoint;
-        requireOffered(endpoint);
-        this.ops = new AtomicOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
-        this.checks = new TransferChecks(endpoint);
-        this.limits = new AtomicLimits(ops, endpoint.quirks.has(Fact.ATOMICS_ONLY_COPY), checks.provider);
+        super(endpoint);
+        endpoint.quirks.require(Fact.ATOMICS_BREAK);
+        this.ops = new AtomicOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.limits = new AtomicLimits(ops, endpoint.quirks.refusal(Fact.ATOMICS_ONLY_COPY), provider);
         if (limits.isEmpty()) {
             throw new UnsupportedOperationException(
-                    "the provider " + checks.provider + " claims atomic operations and has none: use another provider");
-        }
-        this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.bindings.transmitQueue().contexts;
-        this.guard = endpoint.bindings.transmitQueue().guard;
-        this.unlocked = guard.unlocked();
-        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-    }
-
-    private static void requireOffered(Endpoint endpoint) {
-        if (endpoint.quirks.has(Fact.ATOMICS_BREAK)) {
-            throw new UnsupportedOperationException("atomic operations of the provider " + endpoint.info().provider()
-                    + " fail, are wrong, or end the process: use another provider");
+                    "the provider " + provider + " claims atomic operations and has none: use another provider");
         }
     }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /** {@return the largest number of elements of an {@code execute}, or 0 if the provider does not have it; fi_atomicvalid} */
     public long valid(AtomicOperation operation, Datatype datatype) {
@@ -118,12 +93,13 @@ public final class Atomics {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE && end(Form.BASE, peer, context,
+            return context != ContextSlab.NONE && accepted(context,
                     ops.fi_atomic(local.address + offset, count, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
+                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context),
+                    Form.BASE.call(), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -133,7 +109,7 @@ public final class Atomics {
     public void execute(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         if (!tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, Form.BASE.call(), peer,
+            awaitRoom(Form.BASE.call(), peer,
                     () -> tryExecute(operation, datatype, local, offset, count, peer, remote, remoteOffset, token));
         }
     }
@@ -144,12 +120,13 @@ public final class Atomics {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             long length = limits.bytes(Form.BASE, operation, datatype, count);
-            checks.requireInjectable(length);
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            requireInjectable(length);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
-            long status = ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value());
-            return status == 0 || slots.isRefused(status, INJECT, peer);
+            return accepted(
+                    ops.fi_inject_atomic(local.address + offset, count, peer.fabricAddress,
+                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value()),
+                    INJECT, peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -159,7 +136,7 @@ public final class Atomics {
     public void inject(AtomicOperation operation, Datatype datatype, MemoryRegion local, long offset, long count,
             Peer peer, RemoteRegion remote, long remoteOffset) {
         if (!tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, INJECT, peer,
+            awaitRoom(INJECT, peer,
                     () -> tryInject(operation, datatype, local, offset, count, peer, remote, remoteOffset));
         }
     }
@@ -211,19 +188,20 @@ public final class Atomics {
             MemoryRegion operand = reads ? result : local; // some providers need an operand even then
             long operandOffset = reads ? resultOffset : offset;
             long length = limits.bytes(Form.FETCH, operation, datatype, count);
-            checks.require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (!reads) { checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset); }
+            require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
+            if (!reads) { require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset); }
             requireAligned(remote, remoteOffset, datatype);
             long context = contexts.acquire(token, number, operand.number);
             if (context == ContextSlab.NONE) { return false; }
             if (operand != result) {
-                further[0] = result.number;
-                contexts.alsoConcerns(context, further, 1);
+                extraRegions[0] = result.number;
+                contexts.alsoConcerns(context, extraRegions, 1);
             }
-            return end(Form.FETCH, peer, context,
+            return accepted(context,
                     ops.fi_fetch_atomic(operand.address + operandOffset, count, operand.descriptor,
                             result.address + resultOffset, result.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context));
+                            remote.base() + remoteOffset, remote.key(), datatype.value(), operation.value(), context),
+                    Form.FETCH.call(), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -234,8 +212,8 @@ public final class Atomics {
             MemoryRegion result, long resultOffset, Peer peer, RemoteRegion remote, long remoteOffset, long token) {
         if (!tryFetch(operation, datatype, local, offset, count, result, resultOffset, peer, remote, remoteOffset,
                 token)) {
-            PostRetry.until(endpoint, Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, local, offset, count,
-                    result, resultOffset, peer, remote, remoteOffset, token));
+            awaitRoom(Form.FETCH.call(), peer, () -> tryFetch(operation, datatype, local, offset, count, result,
+                    resultOffset, peer, remote, remoteOffset, token));
         }
     }
 
@@ -286,22 +264,23 @@ public final class Atomics {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             long length = limits.bytes(Form.COMPARE, operation, datatype, count);
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            checks.require(compare, WRITE, compareOffset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            checks.require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(compare, WRITE, compareOffset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            require(result, READ, resultOffset, length, peer, remote, REMOTE_READ, remoteOffset);
             requireAligned(remote, remoteOffset, datatype);
             long context = contexts.acquire(token, number, local.number);
             if (context == ContextSlab.NONE) { return false; }
             if (local != result || local != compare) {
-                further[0] = compare.number;
-                further[1] = result.number;
-                contexts.alsoConcerns(context, further, 2);
+                extraRegions[0] = compare.number;
+                extraRegions[1] = result.number;
+                contexts.alsoConcerns(context, extraRegions, 2);
             }
-            return end(Form.COMPARE, peer, context,
+            return accepted(context,
                     ops.fi_compare_atomic(local.address + offset, count, local.descriptor,
                             compare.address + compareOffset, compare.descriptor, result.address + resultOffset,
                             result.descriptor, peer.fabricAddress, remote.base() + remoteOffset, remote.key(),
-                            datatype.value(), operation.value(), context));
+                            datatype.value(), operation.value(), context),
+                    Form.COMPARE.call(), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -313,8 +292,8 @@ public final class Atomics {
             RemoteRegion remote, long remoteOffset, long token) {
         if (!tryCompare(operation, datatype, local, offset, count, compare, compareOffset, result, resultOffset, peer,
                 remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, local, offset,
-                    count, compare, compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
+            awaitRoom(Form.COMPARE.call(), peer, () -> tryCompare(operation, datatype, local, offset, count, compare,
+                    compareOffset, result, resultOffset, peer, remote, remoteOffset, token));
         }
     }
 
@@ -336,24 +315,35 @@ public final class Atomics {
     }
 
     /** {@return a prepared operation on elements of this type, for several segments, flags, and repeated posts; fi_atomicmsg} */
-    public AtomicMessage message(Datatype datatype) {
-        return new AtomicMessage(this, endpoint.info().transmit(), datatype);
+    public PreparedAtomic message(Datatype datatype) {
+        TransmitAttributes limits = endpoint.info().transmit();
+        return new PreparedAtomic(this, datatype,
+                new AtomicMessageStruct((int) Math.min(limits.iovLimit(), PreparedAtomic.MAX_LOCAL),
+                        (int) Math.min(limits.rmaIovLimit(), Byte.MAX_VALUE), datatype.value()));
     }
 
     /** Reads 8 bytes of a region, behind all that was posted before; as {@link #tryFetch}, and reported on any queue. */
     boolean tryFlush(MemoryRegion scratch, Peer peer, RemoteRegion remote, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
+            require(scratch, READ, 0, Long.BYTES, peer, remote, REMOTE_READ, 0);
             requireAligned(remote, 0, Datatype.INT64);
             long context = contexts.acquire(token, ContextSlab.endpoint(endpoint.number), scratch.number);
-            return context != ContextSlab.NONE && end(Form.FETCH, peer, context,
+            return context != ContextSlab.NONE && accepted(context,
                     ops.fi_fetch_atomic(scratch.address, 1, scratch.descriptor, scratch.address, scratch.descriptor,
                             peer.fabricAddress, remote.base(), remote.key(), Datatype.INT64.value(),
-                            AtomicOperation.ATOMIC_READ.value(), context));
+                            AtomicOperation.ATOMIC_READ.value(), context),
+                    Form.FETCH.call(), peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
+    }
+
+    @Override
+    void requireOffered(OperationFlag flag) {
+        super.requireOffered(flag);
+        if (flag == OperationFlag.INJECT) { endpoint.quirks.require(Fact.ATOMIC_INJECTS_ARE_SILENT); }
+        if (flag == OperationFlag.REMOTE_CQ_DATA) { endpoint.quirks.require(Fact.ATOMICS_CARRY_NO_DATA); }
     }
 
     static void requireAligned(RemoteRegion remote, long offset, Datatype datatype) {
@@ -361,9 +351,5 @@ public final class Atomics {
             throw new IllegalArgumentException("the target, at remote offset " + offset + ", is not aligned: "
                     + datatype + " must be at a multiple of " + datatype.size() + " bytes");
         }
-    }
-
-    private boolean end(Form form, Peer peer, long context, long status) {
-        return status == 0 || slots.refused(context, status, form.call(), peer);
     }
 }

@@ -28,10 +28,7 @@ final class BoundCounters {
                 throw new UnsupportedOperationException("counting " + event + " needs Capability.RMA_EVENT, which "
                         + endpoint + " lacks: request it in FabricHints, or use another provider");
             }
-            if (event.isRemote() && endpoint.quirks.has(Fact.COUNTS_DATA_WRITES_ONLY)) {
-                throw new UnsupportedOperationException("provider " + endpoint.info().provider() + " cannot count "
-                        + event + ": of peers' operations it counts only writes with data");
-            }
+            if (event.isRemote()) { endpoint.quirks.require(Fact.COUNTS_DATA_WRITES_ONLY); }
             if (byEvent.containsKey(event)) {
                 throw new IllegalStateException(endpoint + " already has a counter for " + event);
             }

@@ -22,8 +22,6 @@ import java.util.function.BooleanSupplier;
 public final class CollectiveGroup {
     private static final long SEND = Access.SEND.bit();
     private static final long RECEIVE = Access.RECEIVE.bit();
-    /** The longest message between members that arrives where long ones do not. */
-    private static final long LONGEST = 16384;
 
     private final Collectives family;
     private final long address;
@@ -31,7 +29,7 @@ public final class CollectiveGroup {
     private final int size;
     /** Used inside the guard. */
     boolean joined;
-    private final int[] further = new int[ContextSlab.FURTHER];
+    private final int[] extraRegions = new int[1];
 
     CollectiveGroup(Collectives family, long address, int rank, int size) {
         this.family = family;
@@ -75,7 +73,8 @@ public final class CollectiveGroup {
         try {
             requireJoined();
             long context = family.acquire(token, 0);
-            return context != ContextSlab.NONE && end(context, family.ops.fi_barrier(address, context), "fi_barrier");
+            return context != ContextSlab.NONE
+                    && family.accepted(context, family.ops.fi_barrier(address, context), "fi_barrier", null);
         } finally {
             ThreadGuard.exit(family.guard, entered);
         }
@@ -100,10 +99,11 @@ public final class CollectiveGroup {
             long length = require(Collective.BROADCAST, datatype, count, 1);
             requireRoot(root);
             requireShared(datatype, count);
-            family.checks.requireBuffer(local, SEND | RECEIVE, offset, length);
+            family.requireBuffer(local, SEND | RECEIVE, offset, length);
             long context = family.acquire(token, local.number);
-            return context != ContextSlab.NONE && end(context, family.ops.fi_broadcast(local.address + offset, count,
-                    local.descriptor, address, root, datatype.value(), context), "fi_broadcast");
+            return context != ContextSlab.NONE
+                    && family.accepted(context, family.ops.fi_broadcast(local.address + offset, count, local.descriptor,
+                            address, root, datatype.value(), context), "fi_broadcast", null);
         } finally {
             ThreadGuard.exit(family.guard, entered);
         }
@@ -126,14 +126,14 @@ public final class CollectiveGroup {
         boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
         try {
             long length = require(Collective.ALLREDUCE, operation, datatype, count, 1);
-            family.checks.requireBuffer(local, SEND, offset, length);
-            family.checks.requireBuffer(result, RECEIVE, resultOffset, length);
+            family.requireBuffer(local, SEND, offset, length);
+            family.requireBuffer(result, RECEIVE, resultOffset, length);
             long context = acquire(token, local, result);
-            return context != ContextSlab.NONE && end(context,
+            return context != ContextSlab.NONE && family.accepted(context,
                     family.ops.fi_allreduce(local.address + offset, count, local.descriptor,
                             result.address + resultOffset, result.descriptor, address, datatype.value(),
                             operation.value(), context),
-                    "fi_allreduce");
+                    "fi_allreduce", null);
         } finally {
             ThreadGuard.exit(family.guard, entered);
         }
@@ -157,13 +157,13 @@ public final class CollectiveGroup {
         boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
         try {
             long length = require(Collective.ALLGATHER, datatype, count, 1);
-            family.checks.requireBuffer(local, SEND, offset, length);
-            family.checks.requireBuffer(result, RECEIVE, resultOffset, length * size);
+            family.requireBuffer(local, SEND, offset, length);
+            family.requireBuffer(result, RECEIVE, resultOffset, length * size);
             long context = acquire(token, local, result);
-            return context != ContextSlab.NONE && end(context,
+            return context != ContextSlab.NONE && family.accepted(context,
                     family.ops.fi_allgather(local.address + offset, count, local.descriptor,
                             result.address + resultOffset, result.descriptor, address, datatype.value(), context),
-                    "fi_allgather");
+                    "fi_allgather", null);
         } finally {
             ThreadGuard.exit(family.guard, entered);
         }
@@ -190,13 +190,13 @@ public final class CollectiveGroup {
             requireRoot(root);
             MemoryRegion source = rank == root ? local : result;
             long sourceOffset = rank == root ? offset : resultOffset;
-            if (rank == root) { family.checks.requireBuffer(local, SEND, offset, length * size); }
-            family.checks.requireBuffer(result, RECEIVE, resultOffset, length);
+            if (rank == root) { family.requireBuffer(local, SEND, offset, length * size); }
+            family.requireBuffer(result, RECEIVE, resultOffset, length);
             long context = acquire(token, source, result);
-            return context != ContextSlab.NONE && end(context,
+            return context != ContextSlab.NONE && family.accepted(context,
                     family.ops.fi_scatter(source.address + sourceOffset, count, source.descriptor,
                             result.address + resultOffset, result.descriptor, address, root, datatype.value(), context),
-                    "fi_scatter");
+                    "fi_scatter", null);
         } finally {
             ThreadGuard.exit(family.guard, entered);
         }
@@ -214,7 +214,7 @@ public final class CollectiveGroup {
     }
 
     private void requireJoined() {
-        if (family.endpoint.closed) { throw family.endpoint.closed(); }
+        if (family.endpoint.isClosed()) { throw family.endpoint.closed(); }
         if (!joined) { throw new IllegalStateException(this + " is not joined: call awaitJoined first"); }
     }
 
@@ -230,25 +230,21 @@ public final class CollectiveGroup {
                     collective == Collective.ALLREDUCE ? collective + " with " + operation : collective.toString(),
                     datatype);
         }
-        long most = Math.min(family.checks.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
-        if (family.limited) {
-            most = Math.min(most,
-                    collective == Collective.BROADCAST
-                            ? LONGEST / datatype.size() / longestShare() * size
-                            : LONGEST / datatype.size() / share);
-        }
+        long most = Math.min(family.maximumMessageSize / size, Integer.MAX_VALUE) / datatype.size();
+        long longest = family.longestMessage / datatype.size();
+        most = Math.min(most, collective == Collective.BROADCAST ? longest / longestShare() * size : longest / share);
         if (count < 1 || count > most) {
-            throw new IllegalArgumentException(
-                    collective + " of " + datatype + " among " + size + " takes 1 to " + most + " elements on provider "
-                            + family.checks.provider + ", not " + count + ": do it in parts, or use JobCollectives");
+            throw new IllegalArgumentException(collective + " of " + datatype + " among " + size + " takes 1 to " + most
+                    + " elements on provider " + family.provider + ", not " + count + ": "
+                    + (family.longMessages == null ? "do it in parts, or use JobCollectives" : family.longMessages));
         }
         return count * datatype.size();
     }
 
     private void requireShared(Datatype datatype, long count) {
-        if (family.uneven && count % size != 0) {
-            throw new IllegalArgumentException("the provider " + family.checks.provider + " writes beyond " + count
-                    + " elements of " + datatype + " in a broadcast among " + size + ": use a multiple of " + size);
+        if (family.unevenBroadcasts != null && count % size != 0) {
+            throw new IllegalArgumentException(count + " elements of " + datatype + " are no multiple of " + size
+                    + ", the number of members: " + family.unevenBroadcasts);
         }
     }
 
@@ -259,26 +255,21 @@ public final class CollectiveGroup {
     }
 
     private UnsupportedOperationException refused(String what, Datatype datatype) {
-        return new UnsupportedOperationException(
-                what + " of " + datatype + " among " + size + " is not offered by the provider "
-                        + family.checks.provider + ": ask valid(...), or use JobCollectives");
+        return new UnsupportedOperationException(what + " of " + datatype + " among " + size
+                + " is not offered by the provider " + family.provider + ": ask valid(...), or use JobCollectives");
     }
 
     private long acquire(long token, MemoryRegion local, MemoryRegion result) {
         long context = family.acquire(token, local.number);
         if (context != ContextSlab.NONE && local != result) {
-            further[0] = result.number;
-            family.contexts.alsoConcerns(context, further, 1);
+            extraRegions[0] = result.number;
+            family.contexts.alsoConcerns(context, extraRegions, 1);
         }
         return context;
     }
 
-    private boolean end(long context, long status, String call) {
-        return status == 0 || family.slots.refused(context, status, call, null);
-    }
-
     private void retry(String call, BooleanSupplier attempt) {
-        if (!attempt.getAsBoolean()) { PostRetry.until(family.endpoint, call, null, attempt); }
+        if (!attempt.getAsBoolean()) { family.awaitRoom(call, null, attempt); }
     }
 
     @Override

@@ -28,26 +28,21 @@ import java.util.Objects;
  * <p><b>Errors.</b> As in {@link Rma}; WrongThreadException, too, where the domain's threading model gives the endpoint to another
  * thread. Members that do not post, or have ended, leave the others' operations in flight: close the endpoint, which cancels them.
  */
-public final class Collectives {
+public final class Collectives extends PostPath {
     /** Each takes one of the provider's 256 numbers at every member, for as long as the endpoint is open. */
     static final int MOST_GROUPS = 64;
     private static final int OPERATIONS = AtomicOperation.values().length;
     private static final int DATATYPES = Datatype.values().length;
 
-    final Endpoint endpoint;
     final CollectiveOps ops;
-    final TransferChecks checks;
-    final PostOutcome slots;
-    final ContextSlab contexts;
-    final ThreadGuard guard;
-    final Thread unlocked;
-    final long number;
-    /** Whether messages of more than 16 KiB between members never arrive, or end the process. */
-    final boolean limited;
+    /** The longest message between two members. */
+    final long longestMessage;
+    /** Why longer ones are refused, or null. */
+    final String longMessages;
     /** The operations that may be in flight: each needs a receive, and so does a join. */
     private final int most;
-    /** Whether a broadcast whose elements the members cannot share evenly writes beyond them. */
-    final boolean uneven;
+    /** Why a broadcast of elements that the members cannot share evenly is refused, or null. */
+    final String unevenBroadcasts;
     private final EqOps events;
     /** One more than what the provider answered, by collective, operation and datatype; 0: it was not asked. */
     private final long[] answers = new long[Collective.values().length * OPERATIONS * DATATYPES];
@@ -56,20 +51,15 @@ public final class Collectives {
     private int groups;
 
     Collectives(Endpoint endpoint, Handle events) {
-        this.endpoint = endpoint;
+        super(endpoint);
         this.ops = new CollectiveOps(endpoint.handle);
         this.events = new EqOps(events);
-        this.checks = new TransferChecks(endpoint);
-        this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.bindings.transmitQueue().contexts;
-        this.guard = endpoint.bindings.transmitQueue().guard;
-        this.unlocked = guard.unlocked();
-        this.number = slots.numberFor(endpoint.info().transmit().operationFlags());
-        this.limited = endpoint.quirks.has(Fact.LONG_COLLECTIVES_BREAK);
+        this.longMessages = endpoint.quirks.refusal(Fact.LONG_COLLECTIVES_BREAK);
+        this.longestMessage = longMessages == null ? Integer.MAX_VALUE : Fact.LONGEST_COLLECTIVE;
         this.most = endpoint.quirks.has(Fact.COLLECTIVES_NEED_RECEIVES)
                 ? Math.clamp(endpoint.info().receive().size() - 1, 1, Integer.MAX_VALUE)
                 : Integer.MAX_VALUE;
-        this.uneven = endpoint.quirks.has(Fact.UNEVEN_BROADCASTS_OVERRUN);
+        this.unevenBroadcasts = endpoint.quirks.refusal(Fact.UNEVEN_BROADCASTS_OVERRUN);
     }
 
     /**
@@ -116,7 +106,7 @@ public final class Collectives {
         int rank = -1;
         for (int i = 0; i < ranks.size(); i++) {
             Peer peer = ranks.get(i);
-            checks.requireVector(peer);
+            requireVector(peer);
             if (peer.isContext || !numbers.add(peer.fabricAddress)) {
                 throw new IllegalArgumentException(peer + " is in the group already, or is a receive context");
             }
@@ -132,20 +122,20 @@ public final class Collectives {
     private CollectiveGroup joinHere(Handle handle, List<Peer> ranks, int rank) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            ranks.forEach(checks::requireReachable);
+            ranks.forEach(this::requireReachable);
             if (joining != null) { throw new IllegalStateException("await that " + joining + " is joined first"); }
             if (groups == MOST_GROUPS) {
                 throw new IllegalStateException(endpoint + " has joined " + groups + " groups: open another endpoint");
             }
             Handle set = opened(CollectiveOps.fi_av_set(endpoint.bindings.vector().handle(), ranks.size()),
                     "fi_av_set");
-            endpoint.atProvider.own(set);
+            endpoint.lifeCycle.own(set);
             endpoint.bindings.vector().holdMembers();
             for (Peer peer : ranks) {
                 check(CollectiveOps.fi_av_set_insert(set, peer.fabricAddress), "fi_av_set_insert");
             }
             Handle group = opened(CollectiveOps.fi_join_collective(handle, set), "fi_join_collective");
-            endpoint.atProvider.own(group);
+            endpoint.lifeCycle.own(group);
             groups++;
             joining = new CollectiveGroup(this, CollectiveOps.fi_mc_addr(group), rank, ranks.size());
             return joining;
@@ -161,25 +151,32 @@ public final class Collectives {
                 : contexts.acquire(token, number, region);
     }
 
+    /** Checks a buffer, which needs all of these rights; inside the guard. */
+    void requireBuffer(MemoryRegion local, long rights, long offset, long length) {
+        requireInside(local, offset, length);
+        requireDomain(local);
+        if ((local.accessBits & rights) != rights) { throw lacking(local, rights & ~local.accessBits); }
+        if (local.rights == 0 || !local.isMemoryAlive()) { throw closed(local); }
+    }
+
     private Handle opened(Opened out, String call) {
-        Status.checkOffered(out.status(), call, checks.provider);
+        Status.checkOffered(out.status(), call, provider);
         return out.handle();
     }
 
-    private void check(int status, String call) { Status.check(status, call, checks.provider); }
+    private void check(int status, String call) { Status.check(status, call, provider); }
 
     /** Reads the event of the join that is under way, if it has come: the event does not name its group. */
     void readJoin() {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            if (endpoint.closed) { throw endpoint.closed(); }
+            if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (joining == null) { return; }
             EqOps.Read read = events.fi_eq_read();
             if (read.status() == -Errno.EAVAIL) {
                 joining = null; // it has failed, and must not stand in the way of the next
                 EqOps.ErrorEntry error = events.fi_eq_readerr();
-                throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective",
-                        checks.provider);
+                throw Status.exception(error == null ? -Errno.EIO : -error.errno(), "fi_join_collective", provider);
             }
             if (read.status() > 0 && read.code() == FabricConstants.FI_JOIN_COMPLETE) {
                 joining.joined = true;

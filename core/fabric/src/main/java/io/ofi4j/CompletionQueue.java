@@ -11,11 +11,11 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
 import io.ofi4j.internal.engine.BoundEndpoints;
-import io.ofi4j.internal.engine.CompletionPoller;
 import io.ofi4j.internal.engine.CompletionReader;
 import io.ofi4j.internal.engine.CompletionWait;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.LatencyCounts;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.QueueReceives;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.engine.WaitDescriptor;
@@ -53,7 +53,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     private final BoundEndpoints endpoints = new BoundEndpoints();
     private final QueueReceives dataReceives = new QueueReceives();
     private final QueueView view = new View();
-    private final CompletionPoller completions;
+    private final LifeCycle lifeCycle = new LifeCycle();
+    private final CompletionReader completions;
     private final BlockingWait blocking;
     private final CompletionWait waiting;
 
@@ -71,8 +72,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         this.contexts = new ContextSlab(arena, size);
         this.blocking = new BlockingWait(descriptor, "await on " + this);
         CompletionReader.Parts parts = new CompletionReader.Parts(this, handle, guard, contexts, format,
-                domain.queues.hasCriticalPolls(), endpoints, dataReceives);
-        this.completions = new CompletionPoller(parts, domain.closingRegions, blocking);
+                domain.queues.hasCriticalPolls(), endpoints, dataReceives, lifeCycle);
+        this.completions = new CompletionReader(parts, domain.closingRegions, blocking);
         this.waiting = new CompletionWait(parts, domain.fabric().handle(), domain.quirks, completions, blocking,
                 attributes.waitThreshold());
     }
@@ -121,8 +122,8 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     void closing() { waiting.closing(); }
 
     /** Notes that an endpoint was enabled; inside the guard. */
-    void enabled() {
-        endpoints.enabled();
+    void enabled(Endpoint endpoint) {
+        endpoints.enabled(endpoint);
         completions.readable();
     }
 
@@ -219,7 +220,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
         try (var _ = guard.enter()) {
             if (mustBeOpen) { completions.requireOpen(); }
             if (completions.isClosed()) { return false; }
-            found = completions.kept() < contexts.capacity() && completions.readAside();
+            found = completions.buffered() < contexts.capacity() && completions.readIntoBuffer();
             if (found) { blocking.wake(); }
         }
         completions.finishIdleRegions();
@@ -239,7 +240,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Begins anew, or ends. */
     void recordLatencies(Endpoint endpoint, boolean on) {
         asAnyone(() -> {
-            if (endpoint.closed) { throw endpoint.closed(); }
+            if (endpoint.isClosed()) { throw endpoint.closed(); }
             if (on) { endpoint.bindings.latencies = new LatencyCounts(); }
             contexts.record(endpoint.number, on ? endpoint.bindings.latencies : null);
             return null;
@@ -254,12 +255,12 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /** Whether so many completions wait for a poll that progress has stopped. */
     boolean isFullOfKept() {
-        return asAnyone(() -> completions.kept() >= contexts.capacity());
+        return asAnyone(() -> completions.buffered() >= contexts.capacity());
     }
 
     /** Adds the completion of an operation that needs no transfer; inside the guard; returns whether there was room. */
     boolean keep(long token, long flags, long data) {
-        boolean hasRoom = completions.keep(token, flags, data);
+        boolean hasRoom = completions.buffer(token, flags, data);
         if (hasRoom) { blocking.wake(); }
         return hasRoom;
     }
@@ -267,7 +268,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Reports deferred work that was canceled. */
     void failed(CompletionError error) {
         try (var _ = guard.enterAsAnyone()) {
-            completions.putAside(error);
+            completions.buffer(error);
             blocking.wake();
         }
     }
@@ -283,7 +284,7 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
     /** Reads everything that an endpoint has completed, before it is closed. */
     void drain() {
         try (var _ = guard.enterAsAnyone()) {
-            while (!completions.isClosed() && completions.readAside()) {
+            while (!completions.isClosed() && completions.readIntoBuffer()) {
                 blocking.wake();
             }
         }
@@ -343,21 +344,29 @@ public final class CompletionQueue implements AutoCloseable, Waitable {
 
     /**
      * Closes the queue; fi_close. Unread completions are discarded. Throws {@link IllegalStateException} naming the endpoints
-     * bound to it that are open.
+     * bound to it that are open, and stays open then. After FabricException of fi_close it is closed, and its contexts
+     * are not freed; after anything else, such as a wait of another thread that does not end, it takes no calls, and
+     * another close goes on.
      */
     @Override
     public void close() {
         try (var _ = guard.enter()) {
-            if (completions.isClosed()) { return; }
+            if (!lifeCycle.mayClose()) { return; }
             endpoints.requireNone(this);
-            completions.close();
+            lifeCycle.begin();
+            completions.closing();
         }
-        blocking.awaitNobodyInside();
-        domain.forget(this);
-        Status.check(domain.closes.close(this::closeNatively), "fi_close(completion queue)", handle.provider());
+        int closeStatus = lifeCycle.finish(() -> {
+            blocking.awaitNobodyInside();
+            int status = domain.closes.close(this::closeNatively);
+            domain.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(completion queue)", handle.provider());
     }
 
     private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
         int status = FidOps.fi_close(handle);
         blocking.close();
         if (status == 0) { // otherwise the provider may still write to the contexts: leak them

@@ -11,6 +11,7 @@ import io.ofi4j.internal.engine.ConnectionData;
 import io.ofi4j.internal.ffi.CmOps;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.time.Duration;
@@ -42,7 +43,14 @@ public final class Connection {
         /** Ended by this end or the other. */
         SHUT_DOWN,
         /** It could not be established. */
-        FAILED
+        FAILED;
+
+        private boolean leadsTo(State next) {
+            return this == IDLE && next != CONNECTED && next != IDLE
+                    || this == CONNECTING && next.compareTo(CONNECTING) > 0 || this == CONNECTED && next == SHUT_DOWN;
+        }
+
+        private boolean isEnd() { return this == SHUT_DOWN || this == FAILED; }
     }
 
     private static final byte[] NO_DATA = {};
@@ -52,6 +60,7 @@ public final class Connection {
     private final EventQueue queue;
     private final ConnectionRequest request;
     private final int maximumDataSize;
+    /** Written in {@link #become} alone. */
     private volatile State state = State.IDLE;
     private byte[] peerData = NO_DATA;
     private EventError failure;
@@ -92,10 +101,9 @@ public final class Connection {
         if (request != null) {
             throw new IllegalStateException(endpoint + " was opened for a connection request: accept it");
         }
-        if (endpoint.quirks.has(Fact.ONE_DESTINATION) // the provider ignores the address
-                && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
-            throw new IllegalArgumentException(endpoint + " was opened for another destination than " + address
-                    + ": open one with FabricInfo.withDestination(address)");
+        String destinations = endpoint.quirks.refusal(Fact.ONE_DESTINATION); // the provider ignores the address
+        if (destinations != null && !endpoint.info().destinationAddress().equals(Optional.of(address))) {
+            throw new IllegalArgumentException(address + ": " + destinations);
         }
         byte[] bytes = address.toBytes();
         begin(data, () -> ended(CmOps.fi_connect(handle, bytes, data), "fi_connect"));
@@ -137,7 +145,7 @@ public final class Connection {
                 throw new IllegalStateException(
                         endpoint + " is " + state + ": an endpoint is connected once, open another");
             }
-            state = State.CONNECTING;
+            become(State.CONNECTING);
             call.run();
             return null;
         });
@@ -147,16 +155,14 @@ public final class Connection {
     private <T> T whileOpen(Supplier<T> action) {
         return queue.fabric.lock.alone(() -> {
             endpoint.requireNotClosing();
-            endpoint.atProvider.requireThere();
+            endpoint.lifeCycle.requireThere();
             return action.get();
         });
     }
 
     private void ended(int status, String operation) {
         if (status != 0) {
-            synchronized (this) {
-                state = State.FAILED;
-            }
+            become(State.FAILED);
             RECORDER.refused(endpoint.info().provider(), -status);
             throw ConnectionException.of(-status, operation, endpoint.info().provider(), NO_DATA);
         }
@@ -208,13 +214,13 @@ public final class Connection {
         if (endpoint.quirks.has(Fact.SHUTDOWN_CLOSES)) {
             endpoint.aliases.requireNone(endpoint);
             Event event = wasShutDown();
-            endpoint.atProvider.closeEarly();
+            endpoint.lifeCycle.closeWithConnection();
             queue.tell(event);
             return;
         }
         int status = whileOpen(() -> {
             int shut = state == State.CONNECTED ? CmOps.fi_shutdown(handle) : 0;
-            disconnect();
+            become(State.SHUT_DOWN);
             return shut;
         });
         Status.check(status, "fi_shutdown", endpoint.info().provider());
@@ -263,40 +269,46 @@ public final class Connection {
     /** Handles an event; inside the fabric's lock, like the next two methods. */
     synchronized Event connected(byte[] told) {
         byte[] data = request == null ? told : NO_DATA; // the side that accepts is told nothing, and some providers fill the event
-        if (state == State.CONNECTING) {
-            peerData = data;
-            state = State.CONNECTED;
-            RECORDER.connected(endpoint.info().provider());
-        }
+        if (become(State.CONNECTED)) { peerData = data; }
         return new Event.Connected(endpoint, data);
     }
 
     Event wasShutDown() {
         boolean byPeer = state == State.CONNECTED;
-        disconnect();
+        become(State.SHUT_DOWN);
         if (byPeer && endpoint.quirks.has(Fact.SHUTDOWN_NEEDS_ANSWER)) { CmOps.fi_shutdown(handle); }
         return new Event.ShutDown(endpoint);
     }
 
     synchronized void failed(EventError error) {
-        boolean isOutcome = state == State.IDLE || state == State.CONNECTING;
-        disconnect();
-        if (isOutcome) {
+        if (state == State.IDLE || state == State.CONNECTING) {
             failure = error;
-            state = State.FAILED;
+            become(State.FAILED);
             RECORDER.refused(endpoint.info().provider(), error.errno());
+        } else {
+            become(State.SHUT_DOWN);
         }
     }
 
-    private synchronized void disconnect() {
-        if (state == State.CONNECTED) { RECORDER.disconnected(endpoint.info().provider()); }
-        state = state == State.FAILED ? State.FAILED : State.SHUT_DOWN;
-        endpoint.bindings.betweenPosts(peer::refuse);
+    /**
+     * Moves it on, if it may go there from where it is, and returns whether it did. Inside the fabric's lock. Where it
+     * has ended, operations to the peer are refused from then on.
+     */
+    private synchronized boolean become(State next) {
+        assert LockOrder.taken(LockOrder.Rank.CONNECTION, this);
+        State before = state;
+        boolean moves = before.leadsTo(next);
+        if (moves) { state = next; }
+        if (state.isEnd()) { endpoint.bindings.betweenPosts(peer::refuse); }
+        if (moves && next == State.CONNECTED) {
+            RECORDER.connected(endpoint.info().provider());
+        } else if (moves && before == State.CONNECTED) { RECORDER.disconnected(endpoint.info().provider()); }
+        return moves;
     }
 
-    /** Rejects a request that was not accepted, after the endpoint was closed. */
+    /** Rejects a request that was not accepted, after the endpoint was closed. Again does nothing. */
     void endpointClosed() {
-        disconnect();
+        become(State.SHUT_DOWN);
         if (request != null) { request.giveBack(true); }
     }
 }

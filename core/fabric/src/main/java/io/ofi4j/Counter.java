@@ -4,6 +4,7 @@ import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.engine.BlockingWait;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.CntrOps;
@@ -60,7 +61,7 @@ public final class Counter implements AutoCloseable {
     private long addedErrors;
     /** The queue of its endpoints, if it can serve only one. */
     private CompletionQueue queue;
-    private volatile boolean closed;
+    private final LifeCycle lifeCycle = new LifeCycle();
     /** Whether it counts no more, because work of a closed endpoint waited for it. */
     private volatile boolean spent;
 
@@ -110,8 +111,7 @@ public final class Counter implements AutoCloseable {
     /** @throws IllegalStateException if this counter serves only one queue, and it is another queue */
     void requireServes(CompletionQueue wanted) {
         if (queue != null && queue != wanted) {
-            throw new IllegalStateException("with threading model COMPLETION on provider " + handle.provider()
-                    + ", a counter serves endpoints of one completion queue: open another counter");
+            throw new IllegalStateException(domain.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
         }
     }
 
@@ -233,11 +233,11 @@ public final class Counter implements AutoCloseable {
         }
     }
 
-    private void requireOpen() { if (closed || spent) { requireUsable(); } }
+    private void requireOpen() { if (!lifeCycle.isOpen() || spent) { requireUsable(); } }
 
     /** @throws IllegalStateException if it is closed or spent; any thread may call this */
     void requireUsable() {
-        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        lifeCycle.requireOpen(this);
         if (spent) {
             throw new IllegalStateException(this + " is spent, because deferred work of an endpoint that was closed"
                     + " waited for it: open another");
@@ -266,23 +266,31 @@ public final class Counter implements AutoCloseable {
 
     /**
      * Closes the counter; fi_close. Throws {@link IllegalStateException} naming the endpoints and regions bound to it that are
-     * open.
+     * open, and stays open then. After FabricException of fi_close it is closed; after anything else, such as a wait of
+     * another thread that does not end, it takes no calls, and another close goes on.
      */
     @Override
     public void close() {
         try (var _ = guard.enter()) {
-            if (closed) { return; }
+            if (!lifeCycle.mayClose()) { return; }
             domain.queues.works.endDone();
             bound.requireNone(this);
-            closed = true;
-            domain.queues.works.closing(this);
+            lifeCycle.begin();
         }
-        blocking.awaitNobodyInside();
-        domain.forget(this);
-        Status.check(domain.closes.close(this::closeNatively), "fi_close(counter)", handle.provider());
+        int closeStatus = lifeCycle.finish(() -> {
+            try (var _ = guard.enter()) {
+                domain.queues.works.closing(this);
+            }
+            blocking.awaitNobodyInside();
+            int status = domain.closes.close(this::closeNatively);
+            domain.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(counter)", handle.provider());
     }
 
     private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
         int status = FidOps.fi_close(handle);
         domain.queues.works.closed(this);
         return status;

@@ -104,16 +104,16 @@ public final class DeferredWork {
         }
 
         /** Writes; FI_OP_WRITE. */
-        public Work write(RmaMessage message, Counter completion, long token) {
-            return rma(RmaMessage.Call.WRITE, message, completion, token);
+        public Work write(PreparedRma message, Counter completion, long token) {
+            return rma(PreparedRma.Call.WRITE, message, completion, token);
         }
 
         /** Reads; FI_OP_READ. */
-        public Work read(RmaMessage message, Counter completion, long token) {
-            return rma(RmaMessage.Call.READ, message, completion, token);
+        public Work read(PreparedRma message, Counter completion, long token) {
+            return rma(PreparedRma.Call.READ, message, completion, token);
         }
 
-        private Work rma(RmaMessage.Call call, RmaMessage message, Counter completion, long token) {
+        private Work rma(PreparedRma.Call call, PreparedRma message, Counter completion, long token) {
             Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags);
             message.requireSuits(call);
             Work work = work(call.operation, endpoint, completion, token).using(message.regionsInUse(), message.peer);
@@ -122,28 +122,28 @@ public final class DeferredWork {
         }
 
         /** Changes the target; FI_OP_ATOMIC. */
-        public Work execute(AtomicOperation operation, AtomicMessage message, Counter completion, long token) {
+        public Work execute(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
             return atomic(Form.BASE, operation, message, completion, token);
         }
 
         /** As {@link #execute}, and also brings the previous values; FI_OP_FETCH_ATOMIC. */
-        public Work fetch(AtomicOperation operation, AtomicMessage message, Counter completion, long token) {
+        public Work fetch(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
             return atomic(Form.FETCH, operation, message, completion, token);
         }
 
         /** As {@link #fetch}, and also takes comparands; FI_OP_COMPARE_ATOMIC. */
-        public Work compare(AtomicOperation operation, AtomicMessage message, Counter completion, long token) {
+        public Work compare(AtomicOperation operation, PreparedAtomic message, Counter completion, long token) {
             return atomic(Form.COMPARE, operation, message, completion, token);
         }
 
-        private Work atomic(Form form, AtomicOperation operation, AtomicMessage message, Counter completion,
+        private Work atomic(Form form, AtomicOperation operation, PreparedAtomic message, Counter completion,
                 long token) {
-            Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags());
+            Endpoint endpoint = list.requireUsable(message.endpoint(), message.flags);
             DeferredWorkStruct struct = message.deferred(form, operation);
             Work work = work(form.call(true), endpoint, completion, token).using(message.regionsInUse(form),
-                    message.peer());
+                    message.peer);
             work.struct = struct;
-            return list.queue(work, () -> message.requireRights(form, operation));
+            return list.queue(work, () -> message.requireOpen(form));
         }
 
         /**

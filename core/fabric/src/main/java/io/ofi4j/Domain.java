@@ -14,10 +14,12 @@ import io.ofi4j.internal.engine.ClosingRegions;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.FileMapping;
 import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
@@ -54,7 +56,7 @@ public final class Domain implements AutoCloseable {
     private final FabricInfo info;
     final OpenChildren children = OpenChildren.owned();
     private int lastNumber;
-    private volatile boolean closed;
+    private final LifeCycle lifeCycle = new LifeCycle();
 
     Domain(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
@@ -108,7 +110,8 @@ public final class Domain implements AutoCloseable {
         return adopt(queues.open(attributes));
     }
 
-    boolean isClosed() { return closed; }
+    /** Whether its close has begun: nothing is open in it. */
+    boolean isClosed() { return !lifeCycle.isOpen(); }
 
     /** As {@link #openAddressVector(AddressVectorAttributes)}, with the provider's preferences. */
     public AddressVector openAddressVector() {
@@ -275,7 +278,7 @@ public final class Domain implements AutoCloseable {
         Registration.requireReadable(mode == MapMode.READ_ONLY, Registration.requireRights(access)); // before it is touched
         FileMapping mapping = file.map(); // may take long: not under the monitor
         synchronized (this) {
-            if (closed) { mapping.arena().close(); }
+            if (isClosed()) { mapping.arena().close(); }
             requireOpen();
             return adopt(regions.own(mapping, access));
         }
@@ -349,7 +352,7 @@ public final class Domain implements AutoCloseable {
     }
 
     /** The number of a new endpoint or region; never 0, which marks a free slot. */
-    int nextNumber() {
+    synchronized int nextNumber() {
         lastNumber = lastNumber == ContextSlab.LARGEST_NUMBER ? 1 : lastNumber + 1;
         return lastNumber;
     }
@@ -361,8 +364,9 @@ public final class Domain implements AutoCloseable {
     void checkThread() { guard.checkThread(); }
 
     private synchronized void requireOpen() {
+        assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
         checkThread();
-        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        lifeCycle.requireOpen(this);
     }
 
     void forget(Object child) {
@@ -376,25 +380,36 @@ public final class Domain implements AutoCloseable {
         return regions.statistics();
     }
 
-    synchronized void finishIdleRegions() { regions.finishIdle(null); }
+    synchronized void finishIdleRegions() {
+        assert LockOrder.taken(LockOrder.Rank.DOMAIN, this);
+        regions.finishIdle(null);
+    }
 
     /**
      * Closes the domain; fi_close. Throws {@link IllegalStateException} naming what was opened here and is open, including
-     * regions with operations in flight.
+     * regions with operations in flight, and stays open then. After FabricException of fi_close, of the domain or of a
+     * region that was closed before, it is closed; after anything else it takes no calls, and another close goes on.
      */
     @Override
-    public synchronized void close() {
-        if (closed) { return; }
-        checkThread();
-        children.requireNone(this);
-        closed = true;
-        fabric.forget(this);
-        if (closes.isHolding()) { fabric.closes.hold(this); }
-        Status.check(closes.close(this::closeNatively), "fi_close(domain)", info.provider());
+    public void close() {
+        synchronized (this) {
+            if (!lifeCycle.mayClose()) { return; }
+            checkThread();
+            children.requireNone(this);
+            lifeCycle.begin();
+        }
+        int closeStatus = lifeCycle.finish(() -> { // outside the monitor: it may close endpoints that were put off
+            if (closes.isHolding()) { fabric.closes.hold(this); }
+            int status = closes.close(this::closeNatively);
+            fabric.forget(this);
+            return status;
+        });
+        Status.check(closeStatus, "fi_close(domain)", info.provider());
         regions.quarantine.checkLate();
     }
 
     private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
         regions.quarantine.close();
         int status = fabric.lock.alone(() -> FidOps.fi_close(handle));
         fabric.closes.release(this);

@@ -5,18 +5,16 @@ import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
-import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** The completion queues and counters of a domain. */
 final class DomainQueues {
@@ -71,7 +69,8 @@ final class DomainQueues {
         Opened out = DomainOps.fi_cq_open(domain.handle(), 2L * size, attributes.format().value(),
                 attributes.waitObject().value(), attributes.signalingVector().orElse(-1));
         Status.check(out.status(), "fi_cq_open", info.provider());
-        CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes, guard());
+        CompletionQueue queue = CompletionQueue.adopt(domain, out.handle(), size, attributes,
+                guard(LockOrder.Rank.QUEUE));
         queues.add(queue);
         return queue;
     }
@@ -80,22 +79,19 @@ final class DomainQueues {
         requireOffered(attributes.waitObject());
         Opened out = DomainOps.fi_cntr_open(domain.handle(), attributes.waitObject().value());
         Status.check(out.status(), "fi_cntr_open", info.provider());
-        return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard());
+        return Counter.adopt(domain, out.handle(), attributes.waitObject(), guard(LockOrder.Rank.COUNTER));
     }
 
     /** If each queue is a domain of its own, asking it for its wait descriptor crashes the process. */
     private void requireOffered(WaitObject object) {
-        if (object != WaitObject.NONE && areDomains()) {
-            throw new UnsupportedOperationException("wait objects are not offered by provider " + info.provider()
-                    + " with threading model COMPLETION: poll, or request another threading model");
-        }
+        if (object != WaitObject.NONE) { domain.quirks.require(Fact.QUEUES_ARE_DOMAINS); }
     }
 
-    private ThreadGuard guard() {
+    private ThreadGuard guard(LockOrder.Rank rank) {
         return switch (info.domain().threading()) {
             case DOMAIN -> domainGuard;
-            case COMPLETION -> ThreadGuard.ownedExclusive("COMPLETION");
-            default -> ThreadGuard.exclusive();
+            case COMPLETION -> ThreadGuard.ownedExclusive("COMPLETION", rank);
+            default -> ThreadGuard.exclusive(rank);
         };
     }
 
@@ -152,6 +148,7 @@ final class DomainQueues {
      */
     <R> R undisturbed(EndpointBindings endpoint, Supplier<R> action) {
         synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
             return alone(endpoint.vector(), () -> endpoint.vector().endpoints().outsideCalls(endpoint, action));
         }
     }
@@ -160,6 +157,7 @@ final class DomainQueues {
     <R> R alone(AddressVector vector, Supplier<R> change) {
         return domain.fabric().lock.alone(() -> {
             synchronized (vector) {
+                assert LockOrder.taken(LockOrder.Rank.VECTOR, vector);
                 return change.get();
             }
         });
@@ -170,41 +168,5 @@ final class DomainQueues {
             change.run();
             return null;
         });
-    }
-
-    /** The endpoints of a vector. The guards of their calls are kept, since each insertion enters them; used in {@link #alone} only. */
-    static final class VectorEndpoints extends OpenChildren {
-        /** Null where an endpoint was enabled or closed since. */
-        private CallGuards guards;
-
-        /** The result of an action while no thread is in a call on one of them. */
-        <R> R outsideCalls(Supplier<R> action) {
-            if (guards == null) { guards = CallGuards.of(enabled()); }
-            return guards.insideAll(action);
-        }
-
-        /** As the other, while this one is enabled or closed, which is in no call either. */
-        private <R> R outsideCalls(EndpointBindings changing, Supplier<R> action) {
-            guards = null;
-            return CallGuards.of(Stream.concat(Stream.of(changing), enabled())).insideAll(action);
-        }
-
-        private Stream<EndpointBindings> enabled() {
-            return all(Endpoint.class).filter(Endpoint::isEnabled).map(one -> one.bindings);
-        }
-    }
-
-    /** What has the guards that calls on some endpoints enter, each once. */
-    private record CallGuards(List<CompletionQueue> queues, List<Counter> counters) {
-        static CallGuards of(Stream<EndpointBindings> endpoints) {
-            List<EndpointBindings> all = endpoints.toList();
-            return new CallGuards(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
-                    all.stream().flatMap(one -> one.counters.all().stream()).distinct().toList());
-        }
-
-        <R> R insideAll(Supplier<R> action) {
-            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterAsAnyone(),
-                    () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
-        }
     }
 }

@@ -12,9 +12,7 @@ import io.ofi4j.internal.quirks.Fact;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The regions of a domain: opens them, and knows their number and size, those that are closed and wait for their last operation,
@@ -22,8 +20,7 @@ import java.util.Map;
  */
 final class DomainRegions {
     final RegionQuarantine quarantine;
-    /** Regions that the provider binds to an endpoint. */
-    final OfEndpoints ofEndpoints = new OfEndpoints();
+    final EndpointRegions ofEndpoints = new EndpointRegions();
 
     private final Domain domain;
     private final List<MemoryRegion> closing = new ArrayList<>();
@@ -118,53 +115,5 @@ final class DomainRegions {
             if (quarantine.isHeld()) { domain.closingRegions.isAny = true; }
         }
         return 0;
-    }
-
-    /**
-     * The regions of a domain whose provider binds each to an endpoint (FI_MR_ENDPOINT): those waiting for an endpoint to be
-     * enabled, and those bound to one, which close before it. Used under the domain's monitor.
-     */
-    static final class OfEndpoints {
-        private final Map<MemoryRegion, Endpoint> waiting = new LinkedHashMap<>();
-        private final Map<MemoryRegion, Endpoint> bound = new LinkedHashMap<>();
-        private final List<Endpoint> enabled = new ArrayList<>();
-
-        /** @param owner the requested endpoint, or null for the first enabled one */
-        void add(MemoryRegion region, Endpoint owner) {
-            if (owner == null ? !enabled.isEmpty() : enabled.contains(owner)) {
-                bind(region, owner == null ? enabled.getFirst() : owner);
-            } else {
-                waiting.put(region, owner);
-            }
-        }
-
-        private void bind(MemoryRegion region, Endpoint endpoint) {
-            region.demands.bindTo(endpoint);
-            bound.put(region, endpoint);
-        }
-
-        /** Binds the regions that wait for this endpoint, or for any. */
-        void enabled(Endpoint endpoint) {
-            enabled.add(endpoint);
-            for (Map.Entry<MemoryRegion, Endpoint> entry : List.copyOf(waiting.entrySet())) {
-                if (entry.getValue() == null || entry.getValue() == endpoint) {
-                    waiting.remove(entry.getKey());
-                    bind(entry.getKey(), endpoint);
-                }
-            }
-        }
-
-        /** Deregisters the regions of an endpoint that is about to close. */
-        void closing(Endpoint endpoint) {
-            enabled.remove(endpoint);
-            bound.forEach((region, its) -> {
-                if (its == endpoint) { region.leaveEndpoint(); }
-            });
-        }
-
-        void forget(MemoryRegion region) {
-            waiting.remove(region);
-            bound.remove(region);
-        }
     }
 }

@@ -15,10 +15,10 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.Deadlines;
 import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.OpenChildren;
-import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Quirks;
-import io.ofi4j.internal.quirks.Status;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;
@@ -40,6 +40,9 @@ import java.util.function.Function;
  * then keeps, until the process ends, the sockets of connections that peers have started and this endpoint has not accepted.
  */
 public final class Endpoint implements AutoCloseable {
+    /** The {@link #realm} that no peer has. */
+    static final Object NO_REALM = new Object();
+
     final Domain domain;
     final Handle handle;
     final int number;
@@ -47,22 +50,31 @@ public final class Endpoint implements AutoCloseable {
     private final FabricInfo info;
     /** An alias shares its original's. */
     final EndpointBindings bindings;
-    final NativeEndpoint atProvider;
+    final EndpointLifeCycle lifeCycle;
     /** The endpoint that this is an alias of, or null. */
     final Endpoint original;
     final OpenChildren aliases = OpenChildren.owned();
-    private final EndpointFamilies families = new EndpointFamilies(this);
     private Duration postTimeout = PostRetry.DEFAULT_TIMEOUT;
-    /** The {@link Peer#realm} of the peers it reaches; written inside the transmit queue's guard, as posting threads read it. */
+    /**
+     * The {@link Peer#realm} of the peers it reaches, or {@link #NO_REALM} unless it is enabled and open: one
+     * comparison tells the data path both. Set by {@link EndpointLifeCycle} alone, inside the transmit queue's guard,
+     * as posting threads read it.
+     */
     Object realm;
-    boolean closed;
-    /** Whether it takes receives; written inside the guards of both queues. */
+    /**
+     * Whether it takes receives: it is enabled and open, and has receives of its own. Set as {@link #realm}, inside the
+     * guards of both queues.
+     */
     boolean receives;
-    private volatile boolean closeBegun;
-    private volatile boolean closeBrokenOff; // by an exception: another call of close goes on, and nothing else may happen
     /** Counted inside the transmit queue's guard, off the path of accepted operations; an alias has its own count. */
     long timesFull;
     int canceled;
+    // Made on first use, because enabling may replace the tables of functions.
+    private Rma rma;
+    private Messages messages;
+    private Tagged tagged;
+    private Atomics atomics;
+    private Collectives collectives;
 
     Endpoint(Domain domain, Handle handle, FabricInfo info, Function<Endpoint, EndpointBindings> bindings) {
         this.domain = domain;
@@ -72,12 +84,12 @@ public final class Endpoint implements AutoCloseable {
         this.quirks = FoundInfo.of(info).chosenQuirks();
         this.original = null;
         this.bindings = bindings.apply(this);
-        this.atProvider = new NativeEndpoint(this, this.bindings);
-        this.realm = this.bindings.role.sends() ? this.bindings.vector() : this;
-        this.receives = this.bindings.role.receives();
+        this.lifeCycle = new EndpointLifeCycle(this, this.bindings, null);
     }
 
-    /** An alias, which shares everything but the handle; its operations in flight belong to the original. */
+    /**
+     * An alias, which shares everything but the handle and the life; its operations in flight belong to the original.
+     */
     private Endpoint(Endpoint original, Handle handle) {
         this.domain = original.domain;
         this.handle = handle;
@@ -86,10 +98,8 @@ public final class Endpoint implements AutoCloseable {
         this.quirks = original.quirks;
         this.original = original;
         this.bindings = original.bindings;
-        this.atProvider = original.atProvider;
         this.postTimeout = original.postTimeout;
-        this.realm = original.realm;
-        this.receives = original.receives;
+        this.lifeCycle = new EndpointLifeCycle(this, bindings, original.lifeCycle);
     }
 
     /** {@return the info it was opened with} */
@@ -102,7 +112,6 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Endpoint bind(AddressVector peers) {
         bindings.bind(peers);
-        realm = peers;
         return this;
     }
 
@@ -113,7 +122,6 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Endpoint bind(EventQueue events) {
         bindings.bind(events);
-        realm = bindings.vector();
         return this;
     }
 
@@ -182,7 +190,8 @@ public final class Endpoint implements AutoCloseable {
 
     /**
      * Enables the endpoint; fi_ep_bind and fi_enable. Needs completion queues for both directions, and an address vector or, if
-     * connected, an event queue. If the provider refuses, the endpoint is closed.
+     * connected, an event queue. If an object is missing, it can be bound, and this called again. If the provider
+     * refuses, the endpoint is closed.
      *
      * @throws IllegalStateException if an object is missing, or this endpoint is enabled; with {@code tcp} of libfabric 2.x and
      *         {@link ThreadingModel#COMPLETION}, also if its directions have different queues, or peers were inserted before an
@@ -191,17 +200,20 @@ public final class Endpoint implements AutoCloseable {
      * @throws UnsupportedOperationException if an address was chosen and the provider does not support that
      */
     public Endpoint enable() {
+        synchronized (this) {
+            requireOpen();
+            lifeCycle.beginToEnable();
+        }
         try {
             synchronized (this) {
-                requireOpen();
-                atProvider.enable();
+                lifeCycle.enable();
             }
-            RECORDER.enabled(info.provider(), info.endpoint().type());
-            return this;
-        } catch (FabricException | UnsupportedOperationException e) { // it may be half bound
+        } catch (Throwable t) { // it may be half bound
             close();
-            throw e;
+            throw t;
         }
+        RECORDER.enabled(info.provider(), info.endpoint().type());
+        return this;
     }
 
     /**
@@ -211,8 +223,8 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException if the endpoint is not enabled
      */
     public synchronized EndpointAddress address() {
-        if (!isEnabled()) { requireEnabled(); }
-        return atProvider.address();
+        if (!wasEnabled()) { requireEnabled(); }
+        return lifeCycle.currentAddress();
     }
 
     /**
@@ -228,7 +240,7 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Endpoint address(EndpointAddress chosen) {
         requireOpen();
-        atProvider.choose(chosen);
+        lifeCycle.choose(chosen);
         return this;
     }
 
@@ -240,7 +252,13 @@ public final class Endpoint implements AutoCloseable {
      */
     public synchronized Connection connection() { return bindings.requireConnection(); }
 
-    void requireNotClosing() { if (closeBegun) { throw closed(); } } // the native endpoint stays open while the fabric's lock is held
+    /** The native endpoint stays open while the fabric's lock is held. */
+    void requireNotClosing() {
+        if (isClosed()) { throw closed(); }
+    }
+
+    /** Whether a close has begun: nothing else is let through. */
+    boolean isClosed() { return lifeCycle.isClosed(); }
 
     /**
      * {@return the one-sided operations of this endpoint; fi_rma(3)}
@@ -248,7 +266,11 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException also if the endpoint is not enabled, or of type MSG and not connected
      * @throws UnsupportedOperationException if the provider has none
      */
-    public synchronized Rma rma() { return families.rma(); }
+    public synchronized Rma rma() {
+        requireFamily(Capability.RMA);
+        if (rma == null) { rma = new Rma(this); }
+        return rma;
+    }
 
     /**
      * {@return the messages of this endpoint; fi_msg(3)} An endpoint of type MSG that is not connected takes receives already.
@@ -256,22 +278,52 @@ public final class Endpoint implements AutoCloseable {
      * @throws IllegalStateException also if the endpoint is not enabled
      * @throws UnsupportedOperationException if it was opened without {@link Capability#MSG}, or the provider has no messages
      */
-    public synchronized Messages messages() { return families.messages(); }
+    public synchronized Messages messages() {
+        requireFamily(Capability.MSG);
+        if (messages == null) { messages = new Messages(this); }
+        return messages;
+    }
 
     /** As {@link #messages}, with tags, which need {@link Capability#TAGGED}; refused over connections of tcp 2.x and net; fi_tagged(3). */
     public synchronized Tagged tagged() {
-        return families.tagged();
+        requireFamily(Capability.TAGGED);
+        if (collectives != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
+        quirks.require(Fact.CONNECTED_TAGS_CRASH);
+        if (tagged == null) { tagged = new Tagged(this); }
+        return tagged;
     }
 
     /** As {@link #rma}, for atomic operations, which need {@link Capability#ATOMIC}; fi_atomic(3). */
     public synchronized Atomics atomics() {
-        return families.atomics();
+        requireFamily(Capability.ATOMIC);
+        if (atomics == null) { atomics = new Atomics(this); }
+        return atomics;
     }
 
     /** As {@link #atomics}, for collective operations, which need {@link Capability#COLLECTIVE}; fi_collective(3). */
     public synchronized Collectives collectives() {
-        return families.collectives();
+        requireFamily(Capability.COLLECTIVE);
+        if (tagged != null) { quirks.require(Fact.COLLECTIVES_USE_TAGS); }
+        if (collectives == null) { collectives = new Collectives(this, lifeCycle.joinEvents()); }
+        return collectives;
     }
+
+    /** Without the capability, providers crash, or do what they like. */
+    private void requireFamily(Capability needed) {
+        requireEnabled();
+        if (needed == Capability.RMA || needed == Capability.ATOMIC) {
+            bindings.requireSending();
+            if (bindings.isOfConnection()) { connection().requireConnected(); }
+        }
+        lifeCycle.requireThere();
+        if ((info.capabilityBits() & domain.info().capabilityBits() & needed.bit()) == 0) {
+            throw new UnsupportedOperationException(this + " was opened without Capability." + needed
+                    + ": ask for it with FabricHints.capabilities, and open the domain with that info");
+        }
+    }
+
+    /** Before the endpoint closes. */
+    void closeFlush() { if (rma != null) { rma.closeFlush(); } }
 
     /** {@return the options of this endpoint; fi_getopt and fi_setopt} */
     public EndpointOptions options() {
@@ -302,7 +354,7 @@ public final class Endpoint implements AutoCloseable {
     synchronized <T> T whileOpen(boolean enabledOnly, Function<Handle, T> action) {
         requireOpen();
         if (enabledOnly) { requireEnabled(); }
-        atProvider.requireThere();
+        lifeCycle.requireThere();
         return action.apply(handle);
     }
 
@@ -322,75 +374,38 @@ public final class Endpoint implements AutoCloseable {
         return postTimeout;
     }
 
-    boolean isEnabled() { return atProvider.isEnabled(); }
+    /** Whether it is enabled, or was when it was closed. */
+    boolean wasEnabled() { return lifeCycle.wasEnabled(); }
 
     void requireOpen() {
+        assert LockOrder.takenIfHeld(lifeCycle.rank(), this);
         domain.checkThread();
-        if (closeBegun) { throw closed(); }
+        if (isClosed()) { throw closed(); }
     }
 
     synchronized void requireEnabled() {
         requireOpen();
-        if (!isEnabled()) { throw new IllegalStateException("enable " + this + " first"); }
+        if (!wasEnabled()) { throw new IllegalStateException("enable " + this + " first"); }
     }
 
     IllegalStateException closed() { return new IllegalStateException(this + " is closed"); }
 
     /**
      * Closes the endpoint; fi_close. Operations in flight complete with {@code ECANCELED} (125) on their queue, each exactly
-     * once, and regions that wait for them are deregistered. Throws {@link IllegalStateException} naming open aliases and sharers.
+     * once, and regions that wait for them are deregistered. Does nothing if it is closed, or another thread is closing
+     * it.
      *
      * <p>Closing first waits for operations in flight, two seconds at most: on {@code sockets} for all, which would otherwise
      * occupy the domain's 128 slots for ever; on {@code tcp} and {@code net} of libfabric 1.x, and {@code ofi_rxm} above them,
      * for reads, which they would free twice.
+     *
+     * <p><b>If it throws.</b> After IllegalStateException that names open aliases or sharers, and WrongThreadException,
+     * the endpoint works on. After FabricException of the operation {@code fi_close(endpoint)} it is closed, and
+     * libfabric keeps what it could not close. After anything else, such as another thread's call that hangs, it takes
+     * no operations any more, and is closed by another call.
      */
     @Override
-    public void close() {
-        synchronized (this) {
-            if (closeBegun && !closeBrokenOff) { return; }
-            bindings.requireClosable();
-            aliases.requireNone(this);
-            closeBegun = true;
-            closeBrokenOff = false;
-        }
-        int status;
-        try {
-            status = original == null ? closeParts() : closeAlias();
-        } catch (Throwable t) {
-            closeBrokenOff = true;
-            throw t;
-        }
-        Status.check(status, "fi_close(endpoint)", info.provider());
-    }
-
-    private int closeParts() {
-        Object recording = RECORDER.closing();
-        families.close();
-        if (bindings.transmitQueue() != null) {
-            refusePosts();
-            atProvider.drain();
-        }
-        int status = atProvider.close();
-        bindings.release();
-        domain.forget(this);
-        RECORDER.closed(recording, info.provider(), info.endpoint().type());
-        return status;
-    }
-
-    private int closeAlias() {
-        refusePosts();
-        domain.queues.works.closing(this);
-        original.aliases.remove(this);
-        return FidOps.fi_close(handle);
-    }
-
-    private void refusePosts() {
-        bindings.betweenPosts(() -> {
-            closed = true;
-            receives = false;
-            realm = this; // matches no peer, so that posting needs no separate check for closed
-        });
-    }
+    public void close() { lifeCycle.close(); }
 
     @Override
     public String toString() {

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /**
  * The objects bound to an endpoint, shared with its aliases. Changed under the endpoint's monitor until it is enabled, when
- * {@link NativeEndpoint} binds them natively.
+ * {@link EndpointLifeCycle} binds them natively.
  */
 final class EndpointBindings {
     /** libfabric has one struct for endpoints and for their parts, the contexts. */
@@ -56,9 +56,6 @@ final class EndpointBindings {
     final Role role;
     /** The endpoints that receive through this, if it is a shared context. */
     final OpenChildren sharers = new OpenChildren();
-
-    /** Whether the native endpoint was closed with its connection; written inside the guards of both queues. */
-    boolean isLost;
 
     /** What was recorded last, or null; changed inside the transmit queue's guard. */
     LatencyCounts latencies;
@@ -163,7 +160,6 @@ final class EndpointBindings {
             context.bindings.sharers.add(endpoint);
         }
         sharedReceive = context;
-        endpoint.receives = false;
     }
 
     void bind(SharedTransmitContext context) {
@@ -215,9 +211,9 @@ final class EndpointBindings {
         if (theirs != endpoint.domain) {
             throw new IllegalArgumentException("an object bound to " + endpoint + " must be of the same domain");
         }
-        if (bound != null || endpoint.isEnabled()) {
+        if (bound != null || !endpoint.lifeCycle.isOpen()) {
             throw new IllegalStateException(
-                    endpoint + (endpoint.isEnabled() ? " is enabled" : " already has " + bound));
+                    endpoint + (endpoint.lifeCycle.isOpen() ? " already has " + bound : " is enabled"));
         }
     }
 
@@ -280,9 +276,9 @@ final class EndpointBindings {
 
     CompletionQueue receiveQueue() { return receiveQueue; }
 
-    /** Whether a successful operation with these flags is not reported. */
-    boolean isSilent(long operationFlags) {
-        return selective && (operationFlags & OperationFlag.COMPLETION.bit()) == 0;
+    /** Whether successful operations without {@link OperationFlag#COMPLETION} are not reported. */
+    boolean isSelective() {
+        return selective;
     }
 
     /** The queues that make progress for this endpoint. */

@@ -43,7 +43,7 @@ public final class EndpointControl {
      *
      * @param levels any of INJECT_COMPLETE, TRANSMIT_COMPLETE, DELIVERY_COMPLETE and COMMIT_COMPLETE; if empty, the provider
      *         decides
-     * @throws IllegalArgumentException if there are other flags, which only an {@link RmaMessage} can have
+     * @throws IllegalArgumentException if there are other flags, which only an {@link PreparedRma} can have
      */
     public void defaultFlags(Set<OperationFlag> levels) {
         long wanted = requireLevels(levels);
@@ -64,7 +64,7 @@ public final class EndpointControl {
         for (OperationFlag flag : flags) {
             if (!LEVELS.contains(flag)) {
                 throw new IllegalArgumentException(
-                        flag + " cannot be a default: set it for each operation, with an RmaMessage; defaults are "
+                        flag + " cannot be a default: set it for each operation, with an PreparedRma; defaults are "
                                 + LEVELS);
             }
             bits |= flag.bit();

@@ -19,12 +19,8 @@ import java.util.Objects;
  */
 public final class EndpointOptions {
     private final Endpoint endpoint;
-    private final boolean needsEnabled;
 
-    EndpointOptions(Endpoint endpoint) {
-        this.endpoint = endpoint;
-        this.needsEnabled = endpoint.quirks.has(Fact.OPTIONS_NEED_ENABLE);
-    }
+    EndpointOptions(Endpoint endpoint) { this.endpoint = endpoint; }
 
     /**
      * {@return the value of an option; fi_getopt}
@@ -34,7 +30,7 @@ public final class EndpointOptions {
      */
     public <T> T get(EndpointOption<T> option) {
         requireOptions();
-        EndpointOps.Number found = endpoint.whileOpen(needsEnabled,
+        EndpointOps.Number found = endpoint.whileOpen(false,
                 handle -> EndpointOps.fi_getopt(handle, option.number(), option.size()));
         check(found.status(), "fi_getopt", option);
         return option.ofNumber(found.value());
@@ -50,7 +46,7 @@ public final class EndpointOptions {
     public <T> void set(EndpointOption<T> option, T value) {
         requireOptions();
         long number = option.toNumber(Objects.requireNonNull(value));
-        check(endpoint.whileOpen(needsEnabled,
+        check(endpoint.whileOpen(false,
                 handle -> EndpointOps.fi_setopt(handle, option.number(), option.size(), number)), "fi_setopt", option);
     }
 
@@ -59,6 +55,9 @@ public final class EndpointOptions {
         if (!endpoint.bindings.role.receives()) {
             throw new UnsupportedOperationException(endpoint + " has no options: receive contexts have");
         }
+        endpoint.requireOpen();
+        String refusal = endpoint.quirks.refusal(Fact.OPTIONS_NEED_ENABLE);
+        if (refusal != null && endpoint.lifeCycle.isOpen()) { throw new IllegalStateException(refusal); }
     }
 
     private void check(int status, String call, EndpointOption<?> option) {

@@ -28,9 +28,9 @@ final class Endpoints {
             throw new UnsupportedOperationException("endpoints of the type that " + info.provider()
                     + " names here are not known to this release: request EndpointType.RDM, MSG or DGRAM");
         }
-        if (info.destinationAddress().isEmpty() && found.chosenQuirks().has(Fact.ONE_DESTINATION)) {
-            throw new IllegalArgumentException("an endpoint of " + info.provider() + " is opened for one destination: "
-                    + "name it with FabricHints.destination or FabricInfo.withDestination(address)");
+        String destinations = found.chosenQuirks().refusal(Fact.ONE_DESTINATION);
+        if (destinations != null && info.destinationAddress().isEmpty()) {
+            throw new IllegalArgumentException(destinations);
         }
         return open(domain, info, found.handle(), null);
     }
@@ -100,10 +100,8 @@ final class Endpoints {
                 || info.domain().transmitContextsPerEndpoint() > 1;
         requireOffered(info, isOffered && info.endpoint().type() != EndpointType.MSG,
                 "scalable endpoints without connections");
-        if (info.domain().dataProgress() == ProgressModel.MANUAL
-                && domain.quirks.has(Fact.CLOSED_CONTEXTS_ARE_VISITED)) {
-            throw new UnsupportedOperationException("with manual progress, polls of " + info.provider()
-                    + " visit contexts that are closed: use ProgressModel.AUTO");
+        if (info.domain().dataProgress() == ProgressModel.MANUAL) {
+            domain.quirks.require(Fact.CLOSED_CONTEXTS_ARE_VISITED);
         }
         Opened out = domain.fabric().lock
                 .alone(() -> DomainOps.fi_scalable_ep(domain.handle(), FoundInfo.of(info).handle()));

@@ -242,11 +242,11 @@ public final class EventQueue implements Waitable, AutoCloseable {
         return lock.alone(() -> {
             int status = close.getAsInt(); // may throw: then nothing has changed
             hasRetired |= retires;
+            children.remove(endpoint);
             if (!retires) {
                 reader.remove(endpoint, object);
                 if (!closed) { drainQuietly(); }
             }
-            children.remove(endpoint);
             return status;
         });
     }
@@ -266,7 +266,7 @@ public final class EventQueue implements Waitable, AutoCloseable {
 
     /**
      * Closes the queue; fi_close. Unread events are discarded. Throws {@link IllegalStateException} naming the endpoints bound
-     * to it that are open.
+     * to it that are open, and stays open then. After FabricException it is closed.
      */
     @Override
     public void close() {

@@ -8,12 +8,14 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.CloseOrder;
 import io.ofi4j.internal.engine.FabricLock;
 import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.internal.engine.LifeCycle;
 import io.ofi4j.internal.engine.OpenChildren;
 import io.ofi4j.internal.ffi.FabricOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -38,7 +40,7 @@ public final class Fabric implements AutoCloseable {
     private final FabricInfo info;
     private final OpenChildren children = OpenChildren.owned();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
-    private boolean closed;
+    private final LifeCycle lifeCycle = new LifeCycle();
 
     Fabric(Handle handle, FabricInfo info) {
         this.handle = handle;
@@ -138,7 +140,10 @@ public final class Fabric implements AutoCloseable {
 
     Handle handle() { return handle; }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private void requireOpen() {
+        assert LockOrder.taken(LockOrder.Rank.FABRIC, this);
+        lifeCycle.requireOpen(this);
+    }
 
     void forget(Object child) {
         children.remove(child);
@@ -146,23 +151,28 @@ public final class Fabric implements AutoCloseable {
     }
 
     /**
-     * Closes the fabric; fi_close. It counts as closed even if libfabric reports an error. EBUSY of a provider that is known to
+     * Closes the fabric; fi_close. After FabricException it is closed. EBUSY of a provider that is known to
      * miscount ({@code tcp} of libfabric 2.6 with COMPLETION) is not reported: it keeps the fabric until the process ends.
      *
-     * @throws IllegalStateException if an object opened from it is open; the message names it
+     * @throws IllegalStateException if an object opened from it is open; the message names it, and this stays open
      */
     @Override
-    public synchronized void close() {
-        if (closed) { return; }
-        children.requireNone(this);
-        closed = true;
+    public void close() {
+        synchronized (this) {
+            if (!lifeCycle.mayClose()) { return; }
+            children.requireNone(this);
+            lifeCycle.begin();
+        }
+        int status = lifeCycle.finish(() -> closes.close(this::closeNatively));
         LeakReport.closed(this);
-        int status = closes.close(() -> {
-            retired.forEach(FidOps::fi_close);
-            return FidOps.fi_close(handle);
-        });
         boolean seemsBusy = status == -Errno.EBUSY && FoundInfo.of(info).chosenQuirks().has(Fact.FABRICS_SEEM_BUSY);
         if (!seemsBusy) { Status.check(status, "fi_close(fabric)", info.provider()); }
+    }
+
+    private int closeNatively() {
+        if (!lifeCycle.reachProvider()) { return 0; }
+        retired.forEach(FidOps::fi_close);
+        return FidOps.fi_close(handle);
     }
 
     @Override

@@ -58,7 +58,7 @@ final class Flush implements AutoCloseable {
         this.scratch = endpoint.domain.allocate(LENGTH, Access.READ, Access.WRITE);
         struct.localCount(1, means.length);
         struct.remoteCount(1);
-        struct.local(0, scratch.address, means.length, scratch.descriptor);
+        struct.local.set(0, scratch.address, means.length, scratch.descriptor);
     }
 
     private static Means means(Endpoint endpoint) {
@@ -87,7 +87,7 @@ final class Flush implements AutoCloseable {
 
     /** Posts it: a status. */
     long post(RmaOps ops, Peer peer, RemoteRegion remote, long context) {
-        struct.remote(0, remote.base(), means.length, remote.key());
+        struct.remote.set(0, remote.base(), means.length, remote.key());
         struct.peer(peer.fabricAddress);
         struct.context(context);
         return means == Means.READ ? ops.fi_readmsg(struct, FLAGS) : ops.fi_writemsg(struct, FLAGS);

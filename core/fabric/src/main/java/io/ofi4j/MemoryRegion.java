@@ -8,6 +8,7 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
@@ -40,9 +41,17 @@ import java.util.Set;
  * queue of the domain, or with the next close of a region. Bytes of a file that are read in that time may be zeros.
  */
 public final class MemoryRegion implements AutoCloseable {
-    static final int OPEN = 0;
-    private static final int CLOSING = 1;
-    private static final int CLOSED = 2;
+    /** Where a region is in its life. */
+    private enum State {
+        /** It takes operations. */
+        OPEN,
+        /** It takes no operations, and waits for those in flight. */
+        CLOSING,
+        /** As CLOSING, and deregistered already, because its endpoint closes. */
+        DEREGISTERED,
+        /** Closed. */
+        CLOSED
+    }
 
     /** The length of a region of several segments: every range is out of bounds. */
     private static final long NOT_ADDRESSABLE = -1;
@@ -55,8 +64,11 @@ public final class MemoryRegion implements AutoCloseable {
     final long accessBits;
     final Registration.Binding demands;
     /** Written by the domain's thread or under its monitor, as are the fields below. */
-    int state = OPEN;
-    /** Equal to {@link #accessBits} while open, then 0; read by posting threads inside a queue's guard. */
+    private State state = State.OPEN;
+    /**
+     * Set by {@link #become}: {@link #accessBits} while open, then 0. One comparison tells posting threads, inside a
+     * queue's guard, both.
+     */
     long rights;
 
     private final Handle handle;
@@ -72,7 +84,6 @@ public final class MemoryRegion implements AutoCloseable {
     private final List<MemoryRegion> parts;
     /** Counts writes by peers, or null. */
     private final Counter counter;
-    private boolean deregistered;
     /** The result of fi_close. */
     private int closeStatus;
     private volatile RemoteRegion remote;
@@ -124,7 +135,7 @@ public final class MemoryRegion implements AutoCloseable {
         if (kind == MemoryKind.DEVICE) {
             throw new UnsupportedOperationException(this + " is on a device: this process cannot read or write it");
         }
-        if (state == CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
+        if (state == State.CLOSED && arena != null && memory.isMapped()) { // its mapping may linger
             throw new IllegalStateException(this + " is closed");
         }
         return memory;
@@ -213,7 +224,7 @@ public final class MemoryRegion implements AutoCloseable {
         return kind;
     }
 
-    boolean isFor(long key) { return state == OPEN && remote != null && remote.key() == key; }
+    boolean isFor(long key) { return isOpen() && remote != null && remote.key() == key; }
 
     /** {@return the operations that it may be used for} */
     public Set<Access> access() {
@@ -296,8 +307,9 @@ public final class MemoryRegion implements AutoCloseable {
 
     private void requireOpen() {
         synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
             domain.checkThread();
-            if (state != OPEN) { throw new IllegalStateException(toString()); }
+            if (!isOpen()) { throw new IllegalStateException(toString()); }
         }
     }
 
@@ -308,11 +320,12 @@ public final class MemoryRegion implements AutoCloseable {
     }
 
     /** {@return whether it accepts operations} */
-    public boolean isOpen() { return state == OPEN; }
+    public boolean isOpen() { return state == State.OPEN; }
 
     /**
-     * Refuses new operations, and deregisters the memory when none is in flight; fi_close. Returns at once. The region counts as
-     * closed even if libfabric reports an error.
+     * Refuses new operations, and deregisters the memory when none is in flight; fi_close. Returns at once. If it
+     * throws FabricException, because libfabric could not deregister the memory, the region is closed all the same, and
+     * memory allocated here is not freed.
      */
     @Override
     public void close() {
@@ -322,8 +335,9 @@ public final class MemoryRegion implements AutoCloseable {
         }
         domain.checkThread();
         synchronized (domain) {
-            if (state != OPEN) { return; }
-            become(CLOSING);
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            if (!isOpen()) { return; }
+            become(State.CLOSING);
             domain.regions.finishLater(this);
             domain.regions.finishIdle(this);
             checkClosed();
@@ -332,19 +346,22 @@ public final class MemoryRegion implements AutoCloseable {
 
     private void checkClosed() { Status.check(closeStatus, "fi_close(memory region)", handle.provider()); }
 
-    private void become(int newState) {
-        state = newState;
+    /** Moves it on, and its parts; the only way. */
+    private void become(State next) {
+        state = next;
         rights = 0;
-        if (hasSeveralSegments()) { parts.forEach(part -> part.become(newState)); }
+        if (hasSeveralSegments()) { parts.forEach(part -> part.become(next)); }
     }
 
-    /** Deregisters the region before its endpoint closes, even with operations in flight. */
+    /** Deregisters the region before its endpoint closes, even with operations in flight. Again does nothing. */
     void leaveEndpoint() {
-        if (state == OPEN) {
-            become(CLOSING);
+        if (isOpen()) {
+            become(State.CLOSING);
             domain.regions.finishLater(this);
         }
-        deregistered = FidOps.fi_close(handle) == 0; // if not, finish() tries again after the endpoint
+        if (state == State.CLOSING && FidOps.fi_close(handle) == 0) { // if not, finish() tries again after the endpoint
+            become(State.DEREGISTERED);
+        }
     }
 
     /**
@@ -366,17 +383,18 @@ public final class MemoryRegion implements AutoCloseable {
 
     private boolean isFinished() {
         synchronized (domain) {
-            return state == CLOSED;
+            return state == State.CLOSED;
         }
     }
 
     /** Called under the domain's monitor once nothing is in flight. Returns the result of fi_close. */
     int finish() {
-        become(CLOSED);
+        boolean isRegistered = state != State.DEREGISTERED;
+        become(State.CLOSED);
         domain.forget(this);
         domain.regions.forget(this);
         Object recording = RECORDER.deregistering();
-        closeStatus = deregistered ? 0 : deregister();
+        closeStatus = isRegistered ? deregister() : 0;
         RECORDER.regionChanged(recording, handle.provider(), length(), access());
         if (counter != null) { counter.unbind(this); }
         if (arena != null && closeStatus == 0) { // memory that may still be registered must not be freed
@@ -394,6 +412,6 @@ public final class MemoryRegion implements AutoCloseable {
     @Override
     public String toString() {
         return "MemoryRegion of " + length() + " bytes"
-                + (state == OPEN ? "" : state == CLOSING ? " (closing, operations in flight)" : " (closed)");
+                + (isOpen() ? "" : state == State.CLOSED ? " (closed)" : " (closing, operations in flight)");
     }
 }

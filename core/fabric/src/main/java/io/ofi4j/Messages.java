@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.MsgOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * Messages that are matched with posted receives in order; fi_msg(3). Returned by {@link Endpoint#messages}. Offsets and lengths are
@@ -44,12 +45,12 @@ public final class Messages extends TwoSided {
     private final MsgOps ops;
     /** For receives of many messages; used inside the guard of receives. */
     private final MessageStruct many = new MessageStruct(false, 1);
-    /** The cause to refuse them, or null. */
+    /** Why they are refused, or null. */
     private final String whyNotMany;
     private final boolean saysWhere;
 
     Messages(Endpoint endpoint) {
-        super(endpoint, 0, whyUndirected(endpoint));
+        super(endpoint, 0, Fact.DIRECTED_RECEIVES_IGNORED, Fact.DIRECTED_RECEIVES_CRASH);
         this.ops = new MsgOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         this.whyNotMany = whyNotMany(endpoint);
@@ -62,20 +63,8 @@ public final class Messages extends TwoSided {
             return "a receive of many messages needs Capability.MULTI_RECV, which " + endpoint
                     + " lacks: ask for it in FabricHints, or post a receive for each message";
         }
-        return endpoint.quirks.has(Fact.LONG_MESSAGES_OVERWRITE)
-                ? "over " + endpoint.info().provider()
-                        + " of this libfabric a peer's message could overwrite what is behind a"
-                        + " receive of many messages: post a receive for each message"
-                : null;
+        return endpoint.quirks.refusal(Fact.LONG_MESSAGES_OVERWRITE);
     }
-
-    /** {@return the largest number of bytes of a message} */
-    public long maximumMessageSize() {
-        return checks.maximumMessageSize;
-    }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts sending a message if there is room; fi_send.
@@ -90,23 +79,23 @@ public final class Messages extends TwoSided {
      *         libfabric 1.x never completes
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireSend(local, offset, length, peer);
-            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
-            long context = sendContexts.acquire(token, sendNumber, local.number);
-            return context != ContextSlab.NONE && endSend(context,
+            requireSend(local, offset, length, peer);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE && accepted(context,
                     ops.fi_send(local.address + offset, length, local.descriptor, peer.fabricAddress, context),
                     "fi_send", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #trySend}, but waits for room. */
     public void send(MemoryRegion local, long offset, long length, Peer peer, long token) {
         if (!trySend(local, offset, length, peer, token)) {
-            retrySend("fi_send", peer, () -> trySend(local, offset, length, peer, token));
+            awaitRoom("fi_send", peer, () -> trySend(local, offset, length, peer, token));
         }
     }
 
@@ -115,21 +104,20 @@ public final class Messages extends TwoSided {
      * at once.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer) {
-        checks.requireInjectable(length);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        requireInjectable(length);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireSend(local, offset, length, peer);
-            long status = ops.fi_inject(local.address + offset, length, peer.fabricAddress);
-            return status == 0 || sends.isRefused(status, "fi_inject", peer);
+            requireSend(local, offset, length, peer);
+            return accepted(ops.fi_inject(local.address + offset, length, peer.fabricAddress), "fi_inject", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #tryInject}, but waits for room. */
     public void inject(MemoryRegion local, long offset, long length, Peer peer) {
         if (!tryInject(local, offset, length, peer)) {
-            retrySend("fi_inject", peer, () -> tryInject(local, offset, length, peer));
+            awaitRoom("fi_inject", peer, () -> tryInject(local, offset, length, peer));
         }
     }
 
@@ -141,43 +129,43 @@ public final class Messages extends TwoSided {
      */
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         requireData(data);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireSend(local, offset, length, peer);
-            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
-            long context = sendContexts.acquire(token, sendNumber, local.number);
-            return context != ContextSlab.NONE && endSend(context, ops.fi_senddata(local.address + offset, length,
+            requireSend(local, offset, length, peer);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE && accepted(context, ops.fi_senddata(local.address + offset, length,
                     local.descriptor, data, peer.fabricAddress, context), "fi_senddata", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #trySendData}, but waits for room. */
     public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long token) {
         if (!trySendData(local, offset, length, data, peer, token)) {
-            retrySend("fi_senddata", peer, () -> trySendData(local, offset, length, data, peer, token));
+            awaitRoom("fi_senddata", peer, () -> trySendData(local, offset, length, data, peer, token));
         }
     }
 
     /** As {@link #tryInject}, with data for the peer's completion as in {@link #trySendData}; fi_injectdata. */
     public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
-        checks.requireInjectable(length);
+        requireInjectable(length);
         requireData(data);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireSend(local, offset, length, peer);
-            long status = ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress);
-            return status == 0 || sends.isRefused(status, "fi_injectdata", peer);
+            requireSend(local, offset, length, peer);
+            return accepted(ops.fi_injectdata(local.address + offset, length, data, peer.fabricAddress),
+                    "fi_injectdata", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #tryInjectData}, but waits for room. */
     public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer) {
         if (!tryInjectData(local, offset, length, data, peer)) {
-            retrySend("fi_injectdata", peer, () -> tryInjectData(local, offset, length, data, peer));
+            awaitRoom("fi_injectdata", peer, () -> tryInjectData(local, offset, length, data, peer));
         }
     }
 
@@ -194,7 +182,7 @@ public final class Messages extends TwoSided {
     public boolean tryReceive(MemoryRegion local, long offset, long length, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceive(local, offset, length);
+            requireReceive(local, offset, length);
             return post(local, offset, length, ANY, token);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -204,7 +192,7 @@ public final class Messages extends TwoSided {
     /** As {@link #tryReceive(MemoryRegion, long, long, long)}, but waits for room. */
     public void receive(MemoryRegion local, long offset, long length, long token) {
         if (!tryReceive(local, offset, length, token)) {
-            retryReceive("fi_recv", () -> tryReceive(local, offset, length, token));
+            awaitReceiveRoom("fi_recv", () -> tryReceive(local, offset, length, token));
         }
     }
 
@@ -219,7 +207,7 @@ public final class Messages extends TwoSided {
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceive(local, offset, length);
+            requireReceive(local, offset, length);
             return post(local, offset, length, source(peer), token);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -229,13 +217,13 @@ public final class Messages extends TwoSided {
     /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long)}, but waits for room. */
     public void receive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         if (!tryReceive(local, offset, length, peer, token)) {
-            retryReceive("fi_recv", () -> tryReceive(local, offset, length, peer, token));
+            awaitReceiveRoom("fi_recv", () -> tryReceive(local, offset, length, peer, token));
         }
     }
 
     private boolean post(MemoryRegion local, long offset, long length, long source, long token) {
         long context = receiveContexts.acquire(token, receiveNumber, local.number);
-        return context != ContextSlab.NONE && endReceive(context,
+        return context != ContextSlab.NONE && acceptedReceive(context,
                 ops.fi_recv(local.address + offset, length, local.descriptor, source, context), "fi_recv");
     }
 
@@ -259,16 +247,16 @@ public final class Messages extends TwoSided {
         requireMany();
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceive(local, offset, length);
+            requireReceive(local, offset, length);
             if (length == 0) {
                 throw new IllegalArgumentException("a receive of many messages needs room for them, not 0 bytes");
             }
             long context = receiveContexts.acquire(token, receiveNumber | ContextSlab.MANY, local.number);
             if (context == ContextSlab.NONE) { return false; }
-            many.segment(0, local.address + offset, length, local.descriptor);
+            many.local.set(0, local.address + offset, length, local.descriptor);
             many.count(1, length);
             many.context(context);
-            return endReceive(context,
+            return acceptedReceive(context,
                     ops.fi_recvmsg(many, FabricConstants.FI_MULTI_RECV | FabricConstants.FI_COMPLETION), "fi_recvmsg");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -278,12 +266,12 @@ public final class Messages extends TwoSided {
     /** As {@link #tryReceiveMany}, but waits for room. */
     public void receiveMany(MemoryRegion local, long offset, long length, long token) {
         if (!tryReceiveMany(local, offset, length, token)) {
-            retryReceive("fi_recvmsg", () -> tryReceiveMany(local, offset, length, token));
+            awaitReceiveRoom("fi_recvmsg", () -> tryReceiveMany(local, offset, length, token));
         }
     }
 
     private void requireMany() {
-        if (whyNotMany != null) { throw new UnsupportedOperationException(whyNotMany); }
+        Quirks.require(whyNotMany);
         if (!saysWhere) {
             throw new IllegalStateException("the receive queue does not say where a message lies: open it with"
                     + " CompletionFormat.DATA or TAGGED");
@@ -299,12 +287,12 @@ public final class Messages extends TwoSided {
      */
     public void maximum(Peer peer, long bytes) {
         if (bytes < 0) { throw new IllegalArgumentException("a message has 0 bytes or more, not " + bytes); }
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.requireReachable(peer);
+            requireReachable(peer);
             peer.longestMessage = bytes;
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
@@ -328,28 +316,18 @@ public final class Messages extends TwoSided {
         receive(local.region(), local.offset(), local.length(), token);
     }
 
-    /**
-     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
-     * message has come for it: then it completes with the message.
-     *
-     * @throws IllegalArgumentException if no receive with this token is posted
-     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
-     */
-    public void cancel(long token) { cancelReceive(token); }
-
     /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_sendmsg and fi_recvmsg} */
     public PreparedMessage message() {
         return prepare(false);
     }
 
     @Override
-    long submit(PreparedMessage message, PreparedMessage.Call call, long context) {
-        message.struct.context(context);
+    long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {
         return switch (call) {
-            case SEND -> ops.fi_sendmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case RECEIVE -> ops.fi_recvmsg(message.struct, FabricConstants.FI_COMPLETION);
-            case SEND_VECTOR -> ops.fi_sendv(message.struct, context);
-            case RECEIVE_VECTOR -> ops.fi_recvv(message.struct, context);
+            case SEND -> ops.fi_sendmsg(message, flags);
+            case RECEIVE -> ops.fi_recvmsg(message, flags);
+            case SEND_VECTOR -> ops.fi_sendv(message, context);
+            case RECEIVE_VECTOR -> ops.fi_recvv(message, context);
         };
     }
 }

@@ -30,6 +30,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * endpoint.
  */
 public final class PassiveEndpoint implements AutoCloseable {
+    private enum State {
+        OPEN, LISTENING, CLOSED
+    }
+
     /** Keeps infos alive: threads of the sockets provider read them as long as the endpoint is open. */
     private static final Set<PassiveEndpoint> OPEN = ConcurrentHashMap.newKeySet();
     private static final byte[] NO_REASON = {};
@@ -46,8 +50,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     private final boolean staysAfterClose;
     private final Set<ConnectionRequest> requests = new HashSet<>();
     private EventQueue queue;
-    private boolean listening;
-    private boolean closed;
+    private State state = State.OPEN;
 
     private PassiveEndpoint(Fabric fabric, Handle handle, FabricInfo info) {
         this.fabric = fabric;
@@ -111,7 +114,7 @@ public final class PassiveEndpoint implements AutoCloseable {
         return lock.alone(() -> {
             requireOpen();
             if (connections < 1) { throw new IllegalArgumentException("a backlog is at least 1, not " + connections); }
-            if (listening) { throw new IllegalStateException(this + " listens already"); }
+            if (isListening()) { throw new IllegalStateException(this + " listens already"); }
             int status = FidOps.fi_control(handle, FabricConstants.FI_BACKLOG, connections);
             if (status == -Errno.ENOSYS || status == -Errno.EOPNOTSUPP) {
                 throw new UnsupportedOperationException("a backlog is not offered by the provider " + info.provider());
@@ -132,7 +135,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     public PassiveEndpoint address(EndpointAddress address) {
         return lock.alone(() -> {
             requireOpen();
-            if (listening) {
+            if (isListening()) {
                 throw new IllegalStateException(this + " listens, and has its address: choose one before");
             }
             chosen.choose(address);
@@ -148,14 +151,14 @@ public final class PassiveEndpoint implements AutoCloseable {
     public PassiveEndpoint listen() {
         return lock.alone(() -> {
             requireOpen();
-            if (queue == null || listening) {
+            if (queue == null || isListening()) {
                 throw new IllegalStateException(queue == null
                         ? "bind an event queue to " + this + " before it listens"
                         : this + " listens already");
             }
             chosen.tell(handle);
             Status.check(CmOps.fi_listen(handle), "fi_listen", info.provider());
-            listening = true;
+            state = State.LISTENING;
             return this;
         });
     }
@@ -168,7 +171,7 @@ public final class PassiveEndpoint implements AutoCloseable {
     public EndpointAddress address() {
         return lock.alone(() -> {
             requireOpen();
-            if (!listening) {
+            if (!isListening()) {
                 throw new IllegalStateException("let " + this + " listen first: it may have no address before");
             }
             CmOps.Name name = CmOps.fi_getname(handle);
@@ -179,12 +182,12 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     /** Adds a request that arrived, or rejects it if this endpoint is closed; inside the lock, like all that follow. */
     boolean admit(ConnectionRequest request) {
-        if (closed) {
+        if (isClosed()) {
             fi_reject(request, NO_REASON);
         } else {
             requests.add(request);
         }
-        return !closed;
+        return !isClosed();
     }
 
     void forget(ConnectionRequest request) { requests.remove(request); }
@@ -206,16 +209,21 @@ public final class PassiveEndpoint implements AutoCloseable {
 
     /** While the native endpoint is there: closing it ended the request otherwise. */
     private int fi_reject(ConnectionRequest request, byte[] reason) {
-        return closed && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
+        return isClosed() && !staysAfterClose ? 0 : CmOps.fi_reject(handle, request.identity(), reason);
     }
 
-    private void requireOpen() { if (closed) { throw new IllegalStateException(this + " is closed"); } }
+    private boolean isListening() { return state == State.LISTENING; }
+
+    private boolean isClosed() { return state == State.CLOSED; }
+
+    private void requireOpen() { if (isClosed()) { throw new IllegalStateException(this + " is closed"); } }
 
     /**
-     * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close. Accepted connections stay. It
-     * counts as closed even if libfabric reports an error.
+     * Closes the endpoint, and rejects requests that were neither accepted nor rejected; fi_close. Accepted connections
+     * stay. After FabricException it is closed.
      *
-     * @throws IllegalStateException if an endpoint opened for a request has neither accepted nor is closed; the message names it
+     * @throws IllegalStateException if an endpoint opened for a request has neither accepted nor is closed; the message
+     *         names it, and this stays open
      */
     @Override
     public void close() {
@@ -226,18 +234,18 @@ public final class PassiveEndpoint implements AutoCloseable {
     }
 
     private int closeNatively() {
-        if (closed) { return 0; }
-        if (listening) { queue.drain(); }
+        if (isClosed()) { return 0; }
+        if (isListening()) { queue.drain(); }
         requests.stream().filter(ConnectionRequest::isTaken).findAny().ifPresent(request -> {
             throw new IllegalStateException("an endpoint for " + request
                     + " has neither accepted nor is closed: close it before this passive endpoint");
         });
         List.copyOf(requests).forEach(ConnectionRequest::end);
-        closed = true;
+        boolean retires = isListening() && staysAfterClose;
+        state = State.CLOSED;
         if (queue == null) { return FidOps.fi_close(handle); }
         queue.discard(
                 event -> event instanceof Event.ConnectionRequested(var request) && request.passiveEndpoint() == this);
-        boolean retires = listening && staysAfterClose;
         return queue.closing(this, handle, retires, () -> retires ? retire() : FidOps.fi_close(handle));
     }
 

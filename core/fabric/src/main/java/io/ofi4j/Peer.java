@@ -35,11 +35,10 @@ public final class Peer {
     final Entry entry;
     final long fabricAddress;
     /**
-     * The same object as the {@link Endpoint#realm} of each endpoint that may reach it, until either is closed or removed. Read by
-     * posting threads inside a queue's guard.
+     * The same object as the {@link Endpoint#realm} of each endpoint that may reach it; null once it is removed. Read
+     * by posting threads inside a queue's guard.
      */
     Object realm;
-    boolean removed;
     /** The longest message that may be sent to it; see {@link Messages#maximum}. Read by posting threads. */
     long longestMessage = Long.MAX_VALUE;
 
@@ -71,10 +70,11 @@ public final class Peer {
 
     /** From now on, a thread that enters a queue's guard refuses operations to this peer. */
     synchronized void refuse() {
-        removed = true;
         realm = null;
         contexts.forEach(Peer::refuse);
     }
+
+    boolean isRemoved() { return realm == null; }
 
     /** {@return its number and its address in readable form} */
     @Override
@@ -82,6 +82,6 @@ public final class Peer {
         String where = entry.address == null
                 ? "Peer of a connection"
                 : "Peer " + fabricAddress + " at " + entry.address;
-        return where + (removed ? " (removed)" : "");
+        return where + (isRemoved() ? " (removed)" : "");
     }
 }

@@ -17,12 +17,7 @@ final class PostRetry {
 
     private PostRetry() {}
 
-    /** Repeats an attempt that found no room. */
-    static void until(Endpoint endpoint, String operation, Peer peer, BooleanSupplier attempt) {
-        until(endpoint, endpoint.bindings.transmitQueue(), operation, peer, attempt);
-    }
-
-    /** As the other, of an operation that completes on this queue; the peer may be null. */
+    /** Repeats an attempt that found no room, of an operation that completes on this queue; the peer may be null. */
     static void until(Endpoint endpoint, CompletionQueue queue, String operation, Peer peer, BooleanSupplier attempt) {
         Duration timeout = endpoint.postTimeout();
         String provider = endpoint.info().provider();

@@ -1,39 +1,27 @@
 package io.ofi4j;
 
-import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import java.util.Arrays;
-import java.util.Objects;
 
 /**
  * A prepared message or receive: segments, peer, tag, flags and completion data, which can be changed one by one and posted again;
  * {@code struct fi_msg} and {@code fi_msg_tagged}. Made by {@link Messages#message} or {@link Tagged#message}, for one endpoint.
  * Offsets and lengths are in bytes. Changes allocate nothing. Only the thread that made it may change and post it; others get
- * WrongThreadException. Setters return this message. Methods without {@code try} wait for room as those of {@link Messages} do.
+ * WrongThreadException. Setters return this message. A receive without a peer takes the messages of any.
  *
  * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if a region
- * belongs to another domain, a peer to another vector, or the data is too long. Posting methods throw what {@link Messages} does;
- * also IllegalArgumentException if there are too many segments, or flags that the call does not take, and IllegalStateException if a
- * send has no peer.
+ * belongs to another domain, a peer to another vector, there are too many segments, or the data is too long. Posting methods throw
+ * what those of {@link Messages} and {@link Tagged} throw; IllegalArgumentException also if there are too many segments, or flags that
+ * the call does not take; IllegalStateException also if a send has no peer.
  */
-public final class PreparedMessage {
+public final class PreparedMessage extends Prepared<PreparedMessage> {
     final MessageStruct struct;
-    final MemoryRegion[] regions;
-    int count;
-    long length;
-    long rights;
-    long flags;
-    /** Null: any. */
-    Peer peer;
-
-    /** Who made it: another thread could change it under a post. */
-    private final Thread owner = Thread.currentThread();
-    /** The numbers of the regions after the first, for the queue. */
-    private final int[] furtherRegions;
     private final TwoSided family;
-    private final TransferChecks checks;
+    private final Segments local;
     private final int sendLimit;
     private final int receiveLimit;
 
@@ -55,16 +43,13 @@ public final class PreparedMessage {
         }
     }
 
-    PreparedMessage(TwoSided family, long sendLimit, long receiveLimit, boolean tagged) {
+    PreparedMessage(TwoSided family, MessageStruct struct, int sendLimit, int receiveLimit) {
+        super(family, struct);
         this.family = family;
-        this.checks = family.checks;
-        this.sendLimit = (int) Math.min(sendLimit, ContextSlab.FURTHER + 1);
-        this.receiveLimit = (int) Math.min(receiveLimit, ContextSlab.FURTHER + 1);
-        int limit = Math.max(this.sendLimit, this.receiveLimit);
-        this.struct = new MessageStruct(tagged, limit);
-        this.regions = new MemoryRegion[limit];
-        this.furtherRegions = new int[limit];
-        clear();
+        this.struct = struct;
+        this.local = Segments.local(family, "", struct.local);
+        this.sendLimit = sendLimit;
+        this.receiveLimit = receiveLimit;
         anyPeer();
     }
 
@@ -77,26 +62,18 @@ public final class PreparedMessage {
     /** Removes every segment; flags, data, tag and peer stay. */
     public PreparedMessage clear() {
         requireOwner();
-        count = 0;
-        length = 0;
-        rights = Access.ALL;
-        struct.count(0, 0);
-        return this;
+        local.clear();
+        return counted();
     }
 
     /**
-     * Adds a segment: this range of a region of the endpoint's domain.
-     *
-     * @throws IllegalArgumentException if there are {@link #sendLimit} and {@link #receiveLimit} already
+     * Adds a segment: this range of a region of the endpoint's domain. There is room for {@link #sendLimit} or {@link #receiveLimit}
+     * segments.
      */
     public PreparedMessage segment(MemoryRegion region, long offset, long bytes) {
         requireOwner();
-        if (count == regions.length) {
-            throw new IllegalArgumentException("provider " + checks.provider + " takes at most " + regions.length
-                    + " segments per operation: post several operations");
-        }
-        put(count, region, offset, bytes);
-        count++;
+        family.requireInside(region, offset, bytes);
+        local.add(region, offset, bytes);
         return counted();
     }
 
@@ -110,38 +87,13 @@ public final class PreparedMessage {
      */
     public PreparedMessage replace(int index, MemoryRegion region, long offset, long bytes) {
         requireOwner();
-        checks.requireInside(region, offset, bytes);
-        Objects.checkIndex(index, count);
-        put(index, region, offset, bytes);
+        family.requireInside(region, offset, bytes);
+        local.replace(index, region, offset, bytes);
         return counted();
     }
 
-    private void put(int index, MemoryRegion region, long offset, long bytes) {
-        checks.requireInside(region, offset, bytes);
-        checks.requireDomain(region);
-        struct.segment(index, region.address + offset, bytes, region.descriptor);
-        regions[index] = region;
-        if (index > 0) { furtherRegions[index - 1] = region.number; }
-    }
-
     private PreparedMessage counted() {
-        length = 0;
-        rights = Access.ALL;
-        for (int i = 0; i < count; i++) {
-            long bytes = struct.bytes(i);
-            length = length > Long.MAX_VALUE - bytes ? Long.MAX_VALUE : length + bytes;
-            rights &= regions[i].accessBits;
-        }
-        struct.count(count, length);
-        return this;
-    }
-
-    /** Sets the peer to send to, or to receive from: one of the endpoint's vector. */
-    public PreparedMessage peer(Peer whose) {
-        requireOwner();
-        checks.requireVector(whose);
-        peer = whose;
-        struct.peer(whose.fabricAddress);
+        struct.count(local.count, local.amount);
         return this;
     }
 
@@ -153,13 +105,10 @@ public final class PreparedMessage {
         return this;
     }
 
-    /**
-     * Sets the tag to send with or to receive.
-     *
-     * @throws IllegalStateException if it was made by {@link Messages#message}
-     * @throws IllegalArgumentException if the provider does not match all bits of the tag
-     */
-    public PreparedMessage tag(long newTag) { return tag(newTag, 0); }
+    /** Sets the tag to send with or to receive, as {@link #tag(long, long)} without bits to ignore. */
+    public PreparedMessage tag(long newTag) {
+        return tag(newTag, 0);
+    }
 
     /**
      * Sets the tag to receive, and the bits of it that need not match.
@@ -180,41 +129,12 @@ public final class PreparedMessage {
     }
 
     /**
-     * Sets the flags of sends, instead of all that were set before. If it throws, nothing is changed.
-     *
-     * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, or the provider carries no data
-     */
-    public PreparedMessage flags(OperationFlag... how) {
-        requireOwner();
-        long wanted = 0;
-        for (OperationFlag flag : how) {
-            checks.requireOffered(flag);
-            wanted |= flag.bit();
-        }
-        flags = wanted;
-        return this;
-    }
-
-    /**
-     * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
-     *
-     * @param data up to {@link DomainAttributes#completionDataSize} bytes
-     * @throws UnsupportedOperationException if the provider carries no data or may lose it
-     */
-    public PreparedMessage data(long data) {
-        requireOwner();
-        family.requireData(data);
-        struct.data(data);
-        return this;
-    }
-
-    /**
      * Starts sending the segments as one message if there is room; fi_sendmsg, fi_tsendmsg.
      *
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE}, which shm of libfabric
-     *         1.x never completes, or {@link OperationFlag#INJECT}, which {@code ofi_rxd} never completes
+     * @throws UnsupportedOperationException as {@link Messages#trySend(MemoryRegion, long, long, Peer, long)} does, or if the provider
+     *         never completes a message with {@link OperationFlag#INJECT}
      */
     public boolean trySend(long token) { return tryPost(Call.SEND, token); }
 
@@ -253,61 +173,90 @@ public final class PreparedMessage {
         post(Call.RECEIVE_VECTOR, token);
     }
 
-    private boolean tryPost(Call call, long token) {
-        requireSuits(call);
-        return family.tryPost(this, call, token);
-    }
-
     private void post(Call call, long token) {
-        requireSuits(call);
-        if (family.tryPost(this, call, token)) { return; }
+        if (tryPost(call, token)) { return; }
         if (call.isReceive) {
-            family.retryReceive(call.operation, () -> family.tryPost(this, call, token));
+            family.awaitReceiveRoom(call.operation, () -> tryPost(call, token));
         } else {
-            family.retrySend(call.operation, peer, () -> family.tryPost(this, call, token));
+            family.awaitRoom(call.operation, peer, () -> tryPost(call, token));
         }
     }
 
-    Endpoint endpoint() { return family.endpoint; }
+    private boolean tryPost(Call call, long token) {
+        requireSuits(call);
+        return call.isReceive ? tryReceive(call, token) : trySend(call, token);
+    }
 
-    MemoryRegion[] regionsInUse() { return Arrays.copyOf(regions, count); }
+    private boolean trySend(Call call, long token) {
+        boolean entered = ThreadGuard.enter(family.guard, family.unlocked);
+        try {
+            long how = call.hasFlags ? flags : family.defaultFlags;
+            requireSendable(how);
+            long context = family.contexts.acquire(token, family.numberFor(how), local.firstRegion());
+            if (context == ContextSlab.NONE) { return false; }
+            local.noteExtraRegions(family.contexts, context);
+            struct.context(context);
+            return family.accepted(context, family.submit(struct, call, flags | FabricConstants.FI_COMPLETION, context),
+                    call.operation, peer);
+        } finally {
+            ThreadGuard.exit(family.guard, entered);
+        }
+    }
+
+    private boolean tryReceive(Call call, long token) {
+        boolean entered = ThreadGuard.enter(family.receiveGuard, family.receiveUnlocked);
+        try {
+            requireReceivable();
+            long context = family.receiveContexts.acquire(token, family.receiveNumber, local.firstRegion());
+            if (context == ContextSlab.NONE) { return false; }
+            local.noteExtraRegions(family.receiveContexts, context);
+            struct.context(context);
+            return family.acceptedReceive(context, family.submit(struct, call, FabricConstants.FI_COMPLETION, context),
+                    call.operation);
+        } finally {
+            ThreadGuard.exit(family.receiveGuard, entered);
+        }
+    }
+
+    private void requireSendable(long how) {
+        family.requireOpen(local, peer);
+        if (local.amount == 0) { family.requireEmptyCompletes(how); }
+        family.requireInjectCompletes(how);
+    }
+
+    private void requireReceivable() {
+        family.requireReceiving();
+        family.requireOpen(local);
+        if (peer != null) { family.source(peer); }
+    }
+
+    MemoryRegion[] regionsInUse() { return Arrays.copyOf(local.regions, local.count); }
 
     /** What a post checks inside the guard. */
     void requirePostable(Call call) {
         if (call.isReceive) {
-            family.requireReceivable(this);
+            requireReceivable();
         } else {
-            family.requireSendable(this, flags);
+            requireSendable(flags);
         }
     }
 
+    /** What a post checks before the guard. */
     void requireSuits(Call call) {
         requireOwner();
-        if (peer == null && !call.isReceive) {
-            throw new IllegalStateException("the message has no peer: set one with peer(...)");
-        }
+        if (!call.isReceive) { requirePeer(); }
         int limit = call.isReceive ? receiveLimit : sendLimit;
-        if (count > limit) {
-            throw new IllegalArgumentException("provider " + checks.provider + " takes at most " + limit
-                    + " segments of this operation, not " + count);
+        if (local.count > limit) {
+            throw new IllegalArgumentException("provider " + family.provider + " takes at most " + limit
+                    + " segments of this operation, not " + local.count);
         }
         if (flags != 0 && (call.isReceive || !call.hasFlags)) {
             throw new IllegalArgumentException("receives and vectored calls take no flags: remove them, or use send");
         }
-        checks.require(this, call);
-    }
-
-    int firstRegion() { return count == 0 ? 0 : regions[0].number; }
-
-    void noteRegions(ContextSlab contexts, long context) {
-        if (count > 1) { contexts.alsoConcerns(context, furtherRegions, count - 1); }
-    }
-
-    private void requireOwner() {
-        if (owner != Thread.currentThread()) {
-            throw new WrongThreadException("this message was made by thread '" + owner.getName()
-                    + "', which alone may change and post it: let thread '" + Thread.currentThread().getName()
-                    + "' make one of its own with message()");
+        if (!call.isReceive) {
+            if (has(OperationFlag.INJECT)) { family.requireInjectable(local.amount); }
+            family.requireLength(local.amount, peer);
         }
+        local.requireRights(call.isReceive ? TwoSided.RECEIVE : TwoSided.SEND);
     }
 }

@@ -7,9 +7,10 @@ import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.TransmitAttributes;
 import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
-import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.RmaMessageStruct;
 import io.ofi4j.internal.ffi.RmaOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * One-sided transfers between a region of this process and a region of a peer; fi_rma(3). Returned by {@link Endpoint#rma}. Offsets
@@ -30,48 +31,25 @@ import io.ofi4j.internal.quirks.Fact;
  * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
  * FabricException if the provider reports an error.
  */
-public final class Rma {
-    private static final long READ = Access.READ.bit();
-    private static final long WRITE = Access.WRITE.bit();
-    private static final long REMOTE_READ = Access.REMOTE_READ.bit();
-    private static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
-
+public final class Rma extends OneSided {
     private static final String FLUSH = "flush";
 
-    final Endpoint endpoint;
-    private final RmaOps ops;
-    private final TransferChecks checks;
-    private final PostOutcome slots;
-    private final ContextSlab contexts;
-    private final ThreadGuard guard;
-    private final Thread unlocked;
-    /** For operations without flags of their own, as is the number of the endpoint. */
-    private final long defaultFlags;
-    private final long number;
-    private final boolean emptyReadsHang;
+    final RmaOps ops;
+    /** Why a read into several local segments is refused, or null. */
+    private final String severalSegments;
     /** Null until it is first wanted. */
     private volatile Flush flush;
 
     Rma(Endpoint endpoint) {
-        this.endpoint = endpoint;
-        this.ops = new RmaOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts());
-        this.checks = new TransferChecks(endpoint);
-        this.slots = new PostOutcome(endpoint);
-        this.contexts = endpoint.bindings.transmitQueue().contexts;
-        this.guard = endpoint.bindings.transmitQueue().guard;
-        this.unlocked = guard.unlocked();
-        this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.number = slots.numberFor(defaultFlags);
-        this.emptyReadsHang = endpoint.quirks.has(Fact.EMPTY_READS_HANG);
+        super(endpoint);
+        this.ops = new RmaOps(endpoint.handle, domain.queues.hasCriticalPosts());
+        this.severalSegments = endpoint.quirks.refusal(Fact.READS_FILL_ONE_SEGMENT);
     }
 
     /** {@return the largest number of bytes of one operation} */
     public long maximumMessageSize() {
-        return checks.maximumMessageSize;
+        return maximumMessageSize;
     }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts writing to a peer's memory if there is room; fi_write.
@@ -91,12 +69,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_write(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
+                    && accepted(context, ops.fi_write(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -106,8 +84,7 @@ public final class Rma {
     public void write(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryWrite(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_write", peer,
-                    () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_write", peer, () -> tryWrite(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -121,12 +98,12 @@ public final class Rma {
             long remoteOffset, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
-            if (length == 0 && emptyReadsHang) { return slots.readsNothing(number, token); }
+            require(local, READ, offset, length, peer, remote, REMOTE_READ, remoteOffset);
+            if (length == 0 && emptyReadsHang) { return completeEmptyRead(number, token); }
             long context = contexts.acquire(token, number | ContextSlab.READ, local.number);
             return context != ContextSlab.NONE
-                    && end(context, ops.fi_read(local.address + offset, length, local.descriptor, peer.fabricAddress,
-                            remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
+                    && accepted(context, ops.fi_read(local.address + offset, length, local.descriptor,
+                            peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context), "fi_read", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -136,8 +113,7 @@ public final class Rma {
     public void read(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote, long remoteOffset,
             long token) {
         if (!tryRead(local, offset, length, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_read", peer,
-                    () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
+            awaitRoom("fi_read", peer, () -> tryRead(local, offset, length, peer, remote, remoteOffset, token));
         }
     }
 
@@ -147,13 +123,12 @@ public final class Rma {
      */
     public boolean tryInjectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
-        checks.requireInjectable(length);
+        requireInjectable(length);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_write", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_write(local.address + offset, length, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_write", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -163,8 +138,7 @@ public final class Rma {
     public void injectWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWrite(local, offset, length, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_write", peer,
-                    () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
+            awaitRoom("fi_inject_write", peer, () -> tryInjectWrite(local, offset, length, peer, remote, remoteOffset));
         }
     }
 
@@ -176,13 +150,13 @@ public final class Rma {
      */
     public boolean tryWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
-        checks.requireData(data);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            if (length == 0) { slots.requireEmptyWriteCompletes(defaultFlags); }
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
             long context = contexts.acquire(token, number, local.number);
-            return context != ContextSlab.NONE && end(
+            return context != ContextSlab.NONE && accepted(
                     context, ops.fi_writedata(local.address + offset, length, local.descriptor, data,
                             peer.fabricAddress, remote.base() + remoteOffset, remote.key(), context),
                     "fi_writedata", peer);
@@ -195,7 +169,7 @@ public final class Rma {
     public void writeData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {
         if (!tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token)) {
-            PostRetry.until(endpoint, "fi_writedata", peer,
+            awaitRoom("fi_writedata", peer,
                     () -> tryWriteData(local, offset, length, data, peer, remote, remoteOffset, token));
         }
     }
@@ -206,14 +180,13 @@ public final class Rma {
      */
     public boolean tryInjectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer,
             RemoteRegion remote, long remoteOffset) {
-        checks.requireInjectable(length);
-        checks.requireData(data);
+        requireInjectable(length);
+        requireData(data);
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
-            long status = ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
-                    remote.base() + remoteOffset, remote.key());
-            return status == 0 || slots.isRefused(status, "fi_inject_writedata", peer);
+            require(local, WRITE, offset, length, peer, remote, REMOTE_WRITE, remoteOffset);
+            return accepted(ops.fi_inject_writedata(local.address + offset, length, data, peer.fabricAddress,
+                    remote.base() + remoteOffset, remote.key()), "fi_inject_writedata", peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -223,7 +196,7 @@ public final class Rma {
     public void injectWriteData(MemoryRegion local, long offset, long length, long data, Peer peer, RemoteRegion remote,
             long remoteOffset) {
         if (!tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset)) {
-            PostRetry.until(endpoint, "fi_inject_writedata", peer,
+            awaitRoom("fi_inject_writedata", peer,
                     () -> tryInjectWriteData(local, offset, length, data, peer, remote, remoteOffset));
         }
     }
@@ -267,11 +240,11 @@ public final class Rma {
         long promised = endpoint.info().transmit().messageOrder();
         if ((promised & MessageOrder.RMA_WAW.bit()) == 0 || Long.compareUnsigned(local.length(), longest) > 0) {
             throw new UnsupportedOperationException(
-                    "the provider " + checks.provider + " does not promise that a write of " + local.length()
+                    "the provider " + provider + " does not promise that a write of " + local.length()
                             + " bytes lands before the next: use writeData, which tells the target by a completion");
         }
-        checks.requireInjectable(flag.length());
-        checks.require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
+        requireInjectable(flag.length());
+        require(flag.region(), WRITE, flag.offset(), flag.length(), peer, remoteFlag, REMOTE_WRITE, 0);
         write(local, peer, remote, token);
         injectWrite(flag.region(), flag.offset(), flag.length(), peer, remoteFlag, 0);
     }
@@ -300,10 +273,11 @@ public final class Rma {
         if (flushing.atomics != null) { return flushing.atomics.tryFlush(flushing.scratch, peer, remote, token); }
         boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
-            checks.require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
+            require(flushing.scratch, flushing.means.localRight, 0, flushing.means.length, peer, remote,
                     flushing.means.remoteRight, 0);
             long context = contexts.acquire(token, flushing.number, flushing.scratch.number);
-            return context != ContextSlab.NONE && end(context, flushing.post(ops, peer, remote, context), FLUSH, peer);
+            return context != ContextSlab.NONE
+                    && accepted(context, flushing.post(ops, peer, remote, context), FLUSH, peer);
         } finally {
             ThreadGuard.exit(guard, entered);
         }
@@ -311,9 +285,7 @@ public final class Rma {
 
     /** As {@link #tryFlush}, but waits for room. */
     public void flush(Peer peer, RemoteRegion remote, long token) {
-        if (!tryFlush(peer, remote, token)) {
-            PostRetry.until(endpoint, FLUSH, peer, () -> tryFlush(peer, remote, token));
-        }
+        if (!tryFlush(peer, remote, token)) { awaitRoom(FLUSH, peer, () -> tryFlush(peer, remote, token)); }
     }
 
     /**
@@ -340,50 +312,12 @@ public final class Rma {
      * {@return a prepared operation without segments, for several segments, flags, and repeated posts; fi_writemsg and similar
      * calls}
      */
-    public RmaMessage message() {
+    public PreparedRma message() {
         TransmitAttributes limits = endpoint.info().transmit();
-        return new RmaMessage(this, checks, limits.iovLimit(), limits.rmaIovLimit());
+        return new PreparedRma(this, new RmaMessageStruct((int) Math.min(limits.iovLimit(), Prepared.MAX_SEGMENTS),
+                (int) Math.min(limits.rmaIovLimit(), Integer.MAX_VALUE)));
     }
 
-    /** Posts a checked message through this call if there is room. */
-    boolean tryPost(RmaMessage message, RmaMessage.Call call, long token) {
-        boolean entered = ThreadGuard.enter(guard, unlocked);
-        try {
-            checks.requireOpen(message.regions, message.localCount, message.peer);
-            long as = call.hasFlags ? slots.numberFor(message.flags) : number;
-            if (message.localLength == 0) {
-                if (call.isRead && emptyReadsHang) { return slots.readsNothing(as, token); }
-                if (!call.isRead) { slots.requireEmptyWriteCompletes(call.hasFlags ? message.flags : defaultFlags); }
-            }
-            long context = contexts.acquire(token, call.isRead ? as | ContextSlab.READ : as, message.regions[0].number);
-            if (context == ContextSlab.NONE) { return false; }
-            if (message.localCount > 1) {
-                contexts.alsoConcerns(context, message.furtherRegions, message.localCount - 1);
-            }
-            return end(context, submit(message, call, context), call.operation, message.peer);
-        } finally {
-            ThreadGuard.exit(guard, entered);
-        }
-    }
-
-    private long submit(RmaMessage message, RmaMessage.Call call, long context) {
-        message.struct.context(context);
-        return switch (call) {
-            case WRITE -> ops.fi_writemsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case READ -> ops.fi_readmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case WRITE_VECTOR -> ops.fi_writev(message.struct, context);
-            case READ_VECTOR -> ops.fi_readv(message.struct, context);
-        };
-    }
-
-    /** As {@link #tryPost}, but waits until there is room. */
-    void post(RmaMessage message, RmaMessage.Call call, long token) {
-        if (!tryPost(message, call, token)) {
-            PostRetry.until(endpoint, call.operation, message.peer, () -> tryPost(message, call, token));
-        }
-    }
-
-    private boolean end(long context, long status, String operation, Peer peer) {
-        return status == 0 || slots.refused(context, status, operation, peer);
-    }
+    /** Of a read into several local segments. */
+    void requireSeveralFilled() { Quirks.require(severalSegments); }
 }

@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.InfoHandle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.quirks.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,10 @@ import java.util.stream.Collectors;
  * throws {@link IllegalStateException} once it is closed, and {@link FabricException} if libfabric reports an error.
  */
 public final class ScalableEndpoint implements AutoCloseable {
+    private enum State {
+        OPEN, ENABLED, CLOSED
+    }
+
     private record Context(Endpoint endpoint, int index) {
         String name() { return endpoint.bindings.role + " " + index; }
     }
@@ -45,8 +50,7 @@ public final class ScalableEndpoint implements AutoCloseable {
     /** Contexts that were closed, and not opened again: the provider may still visit them when it enables this. */
     private final Set<String> gone = new TreeSet<>();
     private AddressVector vector;
-    private boolean enabled;
-    private boolean closed;
+    private State state = State.OPEN;
 
     ScalableEndpoint(Domain domain, Handle handle, FabricInfo info) {
         this.domain = domain;
@@ -129,14 +133,14 @@ public final class ScalableEndpoint implements AutoCloseable {
      */
     public synchronized ScalableEndpoint enable() {
         requireVector();
-        if (enabled) { throw new IllegalStateException(this + " is enabled already"); }
+        if (state == State.ENABLED) { throw new IllegalStateException(this + " is enabled already"); }
         if (!gone.isEmpty()) {
             throw new IllegalStateException(
                     this + " cannot be enabled once contexts of it are closed: open these again, or enable"
                             + " it before: " + String.join(", ", gone));
         }
         Status.check(domain.fabric().lock.alone(this::enableNatively), "fi_enable", info.provider());
-        enabled = true;
+        state = State.ENABLED;
         return this;
     }
 
@@ -152,7 +156,7 @@ public final class ScalableEndpoint implements AutoCloseable {
      */
     public synchronized EndpointAddress address() {
         requireOpen();
-        if (!enabled) { throw new IllegalStateException("enable " + this + " first"); }
+        if (state != State.ENABLED) { throw new IllegalStateException("enable " + this + " first"); }
         CmOps.Name name = CmOps.fi_getname(handle);
         Status.check(name.status(), "fi_getname", info.provider());
         return EndpointAddress.of(name.address(), info.addressFormat());
@@ -164,21 +168,25 @@ public final class ScalableEndpoint implements AutoCloseable {
     }
 
     private void requireOpen() {
+        assert LockOrder.taken(LockOrder.Rank.CONTEXT, this);
         domain.checkThread();
-        if (closed) { throw new IllegalStateException(this + " is closed"); }
+        if (state == State.CLOSED) { throw new IllegalStateException(this + " is closed"); }
     }
 
-    /** Closes the endpoint; fi_close. Throws {@link IllegalStateException} naming its contexts that are open. */
+    /**
+     * Closes the endpoint; fi_close. Throws {@link IllegalStateException} naming its contexts that are open, and stays
+     * open then. After FabricException it is closed.
+     */
     @Override
     public void close() {
         synchronized (this) {
             domain.checkThread();
-            if (closed) { return; }
+            if (state == State.CLOSED) { return; }
             if (!contexts.isEmpty()) {
                 throw new IllegalStateException("close these before " + this + ": "
                         + contexts.stream().map(Context::name).collect(Collectors.joining(", ")));
             }
-            closed = true;
+            state = State.CLOSED;
         }
         int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
         if (vector != null) { vector.endpoints().remove(this); }

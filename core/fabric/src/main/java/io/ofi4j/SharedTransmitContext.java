@@ -36,8 +36,8 @@ public final class SharedTransmitContext implements AutoCloseable {
     }
 
     /**
-     * Closes the context; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are open, and
-     * {@link FabricException} if libfabric reports an error.
+     * Closes the context; fi_close. Throws {@link IllegalStateException} naming the endpoints bound to it that are
+     * open, and stays open then. After FabricException it is closed.
      */
     @Override
     public void close() {
@@ -47,8 +47,8 @@ public final class SharedTransmitContext implements AutoCloseable {
             endpoints.requireNone(this);
             closed = true;
         }
-        domain.forget(this);
         int status = domain.fabric().lock.alone(() -> FidOps.fi_close(handle));
+        domain.forget(this);
         Status.check(status, "fi_close(shared transmit context)", handle.provider());
     }
 

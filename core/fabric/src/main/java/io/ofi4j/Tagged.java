@@ -10,6 +10,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.ffi.TaggedOps;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 
 /**
  * Messages that are matched with posted receives by a tag; fi_tagged(3). Returned by {@link Endpoint#tagged}. A receive takes the first
@@ -26,30 +27,29 @@ public final class Tagged extends TwoSided {
     /** For looks, and receives of what they have claimed; used inside the guard of receives. */
     private final MessageStruct look = new MessageStruct(true, 1);
     private final long tagBits;
-    private final boolean ignoresMasks;
-    private final boolean discardedHang;
+    /** Why calls are refused, or null, as are the strings below. */
+    private final String masks;
+    private final String looks;
+    private final String claims;
+    private final String discards;
 
     Tagged(Endpoint endpoint) {
-        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit(), null);
+        super(endpoint, Capability.TAGGED_DIRECTED_RECV.bit());
         this.ops = new TaggedOps(endpoint.handle, endpoint.domain.queues.hasCriticalPosts(),
                 endpoint.domain.queues.hasCriticalReceives());
         long format = endpoint.info().endpoint().tagFormat();
         this.tagBits = format == 0 ? -1 : (Long.highestOneBit(format) << 1) - 1;
-        this.ignoresMasks = endpoint.quirks.has(Fact.MASKS_IGNORED);
-        this.discardedHang = endpoint.quirks.has(Fact.DISCARDED_SENDS_HANG);
+        this.masks = endpoint.quirks.refusal(Fact.MASKS_IGNORED);
+        this.looks = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE
+                ? endpoint.quirks.refusal(Fact.SHARED_LOOKS_CRASH, Fact.PEEK_RECEIVES)
+                : endpoint.quirks.refusal(Fact.PEEK_RECEIVES);
+        this.claims = endpoint.quirks.refusal(Fact.CLAIMS_TRUNCATE);
+        this.discards = endpoint.quirks.refusal(Fact.DISCARDED_SENDS_HANG);
         look.peer(ANY);
     }
 
     /** {@return the bits of a tag that the provider matches} */
     public long tagBits() { return tagBits; }
-
-    /** {@return the largest number of bytes of a message} */
-    public long maximumMessageSize() {
-        return checks.maximumMessageSize;
-    }
-
-    /** {@return the largest number of bytes of an inject} */
-    public long injectSize() { return checks.injectSize; }
 
     /**
      * Starts sending a message if there is room; fi_tsend.
@@ -65,24 +65,24 @@ public final class Tagged extends TwoSided {
      *         libfabric 1.x never completes
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             requireTag(tag);
-            checks.requireSend(local, offset, length, peer);
-            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
-            long context = sendContexts.acquire(token, sendNumber, local.number);
-            return context != ContextSlab.NONE && endSend(context,
+            requireSend(local, offset, length, peer);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE && accepted(context,
                     ops.fi_tsend(local.address + offset, length, local.descriptor, peer.fabricAddress, tag, context),
                     "fi_tsend", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #trySend}, but waits for room. */
     public void send(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
         if (!trySend(local, offset, length, peer, tag, token)) {
-            retrySend("fi_tsend", peer, () -> trySend(local, offset, length, peer, tag, token));
+            awaitRoom("fi_tsend", peer, () -> trySend(local, offset, length, peer, tag, token));
         }
     }
 
@@ -91,22 +91,22 @@ public final class Tagged extends TwoSided {
      * at once.
      */
     public boolean tryInject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
-        checks.requireInjectable(length);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        requireInjectable(length);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             requireTag(tag);
-            checks.requireSend(local, offset, length, peer);
-            long status = ops.fi_tinject(local.address + offset, length, peer.fabricAddress, tag);
-            return status == 0 || sends.isRefused(status, "fi_tinject", peer);
+            requireSend(local, offset, length, peer);
+            return accepted(ops.fi_tinject(local.address + offset, length, peer.fabricAddress, tag), "fi_tinject",
+                    peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #tryInject}, but waits for room. */
     public void inject(MemoryRegion local, long offset, long length, Peer peer, long tag) {
         if (!tryInject(local, offset, length, peer, tag)) {
-            retrySend("fi_tinject", peer, () -> tryInject(local, offset, length, peer, tag));
+            awaitRoom("fi_tinject", peer, () -> tryInject(local, offset, length, peer, tag));
         }
     }
 
@@ -119,45 +119,45 @@ public final class Tagged extends TwoSided {
     public boolean trySendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag,
             long token) {
         requireData(data);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             requireTag(tag);
-            checks.requireSend(local, offset, length, peer);
-            if (length == 0) { sends.requireEmptyWriteCompletes(defaultFlags); }
-            long context = sendContexts.acquire(token, sendNumber, local.number);
-            return context != ContextSlab.NONE && endSend(context, ops.fi_tsenddata(local.address + offset, length,
+            requireSend(local, offset, length, peer);
+            if (length == 0) { requireEmptyCompletes(defaultFlags); }
+            long context = contexts.acquire(token, number, local.number);
+            return context != ContextSlab.NONE && accepted(context, ops.fi_tsenddata(local.address + offset, length,
                     local.descriptor, data, peer.fabricAddress, tag, context), "fi_tsenddata", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #trySendData}, but waits for room. */
     public void sendData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag, long token) {
         if (!trySendData(local, offset, length, data, peer, tag, token)) {
-            retrySend("fi_tsenddata", peer, () -> trySendData(local, offset, length, data, peer, tag, token));
+            awaitRoom("fi_tsenddata", peer, () -> trySendData(local, offset, length, data, peer, tag, token));
         }
     }
 
     /** As {@link #tryInject}, with data for the peer's completion as in {@link #trySendData}; fi_tinjectdata. */
     public boolean tryInjectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
-        checks.requireInjectable(length);
+        requireInjectable(length);
         requireData(data);
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
+        boolean entered = ThreadGuard.enter(guard, unlocked);
         try {
             requireTag(tag);
-            checks.requireSend(local, offset, length, peer);
-            long status = ops.fi_tinjectdata(local.address + offset, length, data, peer.fabricAddress, tag);
-            return status == 0 || sends.isRefused(status, "fi_tinjectdata", peer);
+            requireSend(local, offset, length, peer);
+            return accepted(ops.fi_tinjectdata(local.address + offset, length, data, peer.fabricAddress, tag),
+                    "fi_tinjectdata", peer);
         } finally {
-            ThreadGuard.exit(sendGuard, entered);
+            ThreadGuard.exit(guard, entered);
         }
     }
 
     /** As {@link #tryInjectData}, but waits for room. */
     public void injectData(MemoryRegion local, long offset, long length, long data, Peer peer, long tag) {
         if (!tryInjectData(local, offset, length, data, peer, tag)) {
-            retrySend("fi_tinjectdata", peer, () -> tryInjectData(local, offset, length, data, peer, tag));
+            awaitRoom("fi_tinjectdata", peer, () -> tryInjectData(local, offset, length, data, peer, tag));
         }
     }
 
@@ -179,7 +179,7 @@ public final class Tagged extends TwoSided {
         try {
             requireTag(tag);
             requireMask(ignore);
-            checks.requireReceive(local, offset, length);
+            requireReceive(local, offset, length);
             return post(local, offset, length, ANY, tag, ignore, token);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -189,7 +189,7 @@ public final class Tagged extends TwoSided {
     /** As {@link #tryReceive(MemoryRegion, long, long, long, long, long)}, but waits for room. */
     public void receive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         if (!tryReceive(local, offset, length, tag, ignore, token)) {
-            retryReceive("fi_trecv", () -> tryReceive(local, offset, length, tag, ignore, token));
+            awaitReceiveRoom("fi_trecv", () -> tryReceive(local, offset, length, tag, ignore, token));
         }
     }
 
@@ -207,7 +207,7 @@ public final class Tagged extends TwoSided {
         try {
             requireTag(tag);
             requireMask(ignore);
-            checks.requireReceive(local, offset, length);
+            requireReceive(local, offset, length);
             return post(local, offset, length, source(peer), tag, ignore, token);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
@@ -217,13 +217,13 @@ public final class Tagged extends TwoSided {
     /** As {@link #tryReceive(MemoryRegion, long, long, Peer, long, long, long)}, but waits for room. */
     public void receive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore, long token) {
         if (!tryReceive(local, offset, length, peer, tag, ignore, token)) {
-            retryReceive("fi_trecv", () -> tryReceive(local, offset, length, peer, tag, ignore, token));
+            awaitReceiveRoom("fi_trecv", () -> tryReceive(local, offset, length, peer, tag, ignore, token));
         }
     }
 
     private boolean post(MemoryRegion local, long offset, long length, long source, long tag, long ignore, long token) {
         long context = receiveContexts.acquire(token, receiveNumber, local.number);
-        return context != ContextSlab.NONE && endReceive(context,
+        return context != ContextSlab.NONE && acceptedReceive(context,
                 ops.fi_trecv(local.address + offset, length, local.descriptor, source, tag, ignore, context),
                 "fi_trecv");
     }
@@ -244,7 +244,7 @@ public final class Tagged extends TwoSided {
 
     /** As {@link #tryPeek}, but waits for room. */
     public void peek(long tag, long ignore, long token) {
-        if (!tryPeek(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryPeek(tag, ignore, token)); }
+        if (!tryPeek(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryPeek(tag, ignore, token)); }
     }
 
     /**
@@ -254,17 +254,13 @@ public final class Tagged extends TwoSided {
      *         {@code ofi_rxd}
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
-        if (discardedHang) {
-            throw new UnsupportedOperationException(
-                    "the sender of a long message that is discarded waits for ever over " + checks.provider
-                            + ": receive it");
-        }
+        Quirks.require(discards);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_DISCARD);
     }
 
     /** As {@link #tryDiscard}, but waits for room. */
     public void discard(long tag, long ignore, long token) {
-        if (!tryDiscard(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
+        if (!tryDiscard(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryDiscard(tag, ignore, token)); }
     }
 
     /**
@@ -272,13 +268,13 @@ public final class Tagged extends TwoSided {
      * with FI_CLAIM. It takes a place of the queue until then. It is refused where it cuts long messages short, as over {@code ofi_rxd}.
      */
     public boolean tryClaim(long tag, long ignore, long token) {
-        requireClaims();
+        Quirks.require(claims);
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK | FabricConstants.FI_CLAIM);
     }
 
     /** As {@link #tryClaim}, but waits for room. */
     public void claim(long tag, long ignore, long token) {
-        if (!tryClaim(tag, ignore, token)) { retryReceive("fi_trecvmsg", () -> tryClaim(tag, ignore, token)); }
+        if (!tryClaim(tag, ignore, token)) { awaitReceiveRoom("fi_trecvmsg", () -> tryClaim(tag, ignore, token)); }
     }
 
     /**
@@ -290,17 +286,20 @@ public final class Tagged extends TwoSided {
     public boolean tryReceiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceive(local, offset, length);
-            long context = receiveContexts.claimed(endpointNumber, token);
-            if (context == ContextSlab.NONE) { throw notClaimed(token); }
-            look.segment(0, local.address + offset, length, local.descriptor);
+            requireReceive(local, offset, length);
+            long context = receiveContexts.claimed(endpoint.number, token);
+            if (context == ContextSlab.NONE) {
+                throw new IllegalArgumentException("no message is kept with token " + token + " on " + endpoint
+                        + ": claim one, and poll its completion");
+            }
+            look.local.set(0, local.address + offset, length, local.descriptor);
             look.count(1, length);
             look.tag(tag, ignore);
             look.context(context);
             receiveContexts.received(context, receiveNumber, local.number);
             long status = ops.fi_trecvmsg(look, FabricConstants.FI_CLAIM | FabricConstants.FI_COMPLETION);
             if (status != 0) { receiveContexts.unreceived(context, receiveNumber); }
-            return status == 0 || receives.isRefused(status, "fi_trecvmsg", null);
+            return accepted(status, "fi_trecvmsg", null);
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -309,24 +308,25 @@ public final class Tagged extends TwoSided {
     /** As {@link #tryReceiveClaimed}, but waits for room. */
     public void receiveClaimed(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         if (!tryReceiveClaimed(local, offset, length, tag, ignore, token)) {
-            retryReceive("fi_trecvmsg", () -> tryReceiveClaimed(local, offset, length, tag, ignore, token));
+            awaitReceiveRoom("fi_trecvmsg", () -> tryReceiveClaimed(local, offset, length, tag, ignore, token));
         }
     }
 
     private boolean tryLook(long tag, long ignore, long token, long flags) {
-        if (!looks) { throw noLooks(); }
+        Quirks.require(looks);
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
             requireTag(tag);
             requireMask(ignore);
-            checks.requireReceiving();
+            requireReceiving();
             long keeps = (flags & FabricConstants.FI_CLAIM) == 0 ? 0 : ContextSlab.CLAIM;
             long context = receiveContexts.acquire(token, receiveNumber | keeps, 0);
             if (context == ContextSlab.NONE) { return false; }
             look.count(0, 0);
             look.tag(tag, ignore);
             look.context(context);
-            return endReceive(context, ops.fi_trecvmsg(look, flags | FabricConstants.FI_COMPLETION), "fi_trecvmsg");
+            return acceptedReceive(context, ops.fi_trecvmsg(look, flags | FabricConstants.FI_COMPLETION),
+                    "fi_trecvmsg");
         } finally {
             ThreadGuard.exit(receiveGuard, entered);
         }
@@ -334,18 +334,12 @@ public final class Tagged extends TwoSided {
 
     void requireTag(long tag) {
         if ((tag & ~tagBits) != 0) {
-            throw new IllegalArgumentException("provider " + checks.provider + " matches the bits 0x"
+            throw new IllegalArgumentException("provider " + provider + " matches the bits 0x"
                     + Long.toHexString(tagBits) + " of a tag, which 0x" + Long.toHexString(tag) + " exceeds");
         }
     }
 
-    void requireMask(long ignore) {
-        if (ignoresMasks && ignore != 0) {
-            throw new UnsupportedOperationException(
-                    "provider " + checks.provider + " of this libfabric does not ignore bits"
-                            + " of messages that come before their receive: receive the whole tag");
-        }
-    }
+    void requireMask(long ignore) { if (ignore != 0) { Quirks.require(masks); } }
 
     /** As {@link #trySend(MemoryRegion, long, long, Peer, long, long)}, of a slice. */
     public boolean trySend(MemoryRegion.Slice local, Peer peer, long tag, long token) {
@@ -367,28 +361,18 @@ public final class Tagged extends TwoSided {
         receive(local.region(), local.offset(), local.length(), tag, ignore, token);
     }
 
-    /**
-     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
-     * message has come for it: then it completes with the message.
-     *
-     * @throws IllegalArgumentException if no receive with this token is posted
-     * @throws UnsupportedOperationException if the provider cancels nothing, as connections of {@code verbs}
-     */
-    public void cancel(long token) { cancelReceive(token); }
-
     /** {@return a prepared message without segments, for several segments, flags, and repeated posts; fi_tsendmsg and fi_trecvmsg} */
     public PreparedMessage message() {
         return prepare(true);
     }
 
     @Override
-    long submit(PreparedMessage message, PreparedMessage.Call call, long context) {
-        message.struct.context(context);
+    long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context) {
         return switch (call) {
-            case SEND -> ops.fi_tsendmsg(message.struct, message.flags | FabricConstants.FI_COMPLETION);
-            case RECEIVE -> ops.fi_trecvmsg(message.struct, FabricConstants.FI_COMPLETION);
-            case SEND_VECTOR -> ops.fi_tsendv(message.struct, context);
-            case RECEIVE_VECTOR -> ops.fi_trecvv(message.struct, context);
+            case SEND -> ops.fi_tsendmsg(message, flags);
+            case RECEIVE -> ops.fi_trecvmsg(message, flags);
+            case SEND_VECTOR -> ops.fi_tsendv(message, context);
+            case RECEIVE_VECTOR -> ops.fi_trecvv(message, context);
         };
     }
 }

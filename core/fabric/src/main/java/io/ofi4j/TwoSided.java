@@ -7,165 +7,78 @@ import io.ofi4j.internal.engine.ContextSlab;
 import io.ofi4j.internal.engine.ThreadGuard;
 import io.ofi4j.internal.ffi.EndpointOps;
 import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.MessageStruct;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.internal.quirks.Status;
 import java.util.function.BooleanSupplier;
 
-/** What messages with and without tags share: the state of both directions of one endpoint, and prepared messages. */
-abstract sealed class TwoSided permits Messages, Tagged {
+/** What messages with and without tags share: the path of receives beside that of sends, and prepared messages. */
+abstract sealed class TwoSided extends PostPath permits Messages, Tagged {
+    static final long SEND = Access.SEND.bit();
+    static final long RECEIVE = Access.RECEIVE.bit();
     /** Instead of a peer: any. */
     static final long ANY = FabricConstants.FI_ADDR_UNSPEC;
 
     private static final long DIRECTED = Capability.DIRECTED_RECV.bit();
 
-    final TransferChecks checks;
-    final PostOutcome sends;
-    final PostOutcome receives;
-    final ContextSlab sendContexts;
+    /** The queue of receives, its slots and its guard. */
+    final CompletionQueue receiveQueue;
     final ContextSlab receiveContexts;
-    final ThreadGuard sendGuard;
     final ThreadGuard receiveGuard;
-    final Thread sendUnlocked;
     final Thread receiveUnlocked;
-    /** For operations without flags of their own, as are the numbers of the endpoint. */
-    final long defaultFlags;
-    final long sendNumber;
     final long receiveNumber;
-    final int endpointNumber;
-    final Endpoint endpoint;
-    private final boolean losesData;
-    private final boolean injectsHang;
-    private final boolean claimsTruncate;
     private final boolean directed;
-    /** The cause to refuse receives from one peer, or null. */
-    private final String whyUndirected;
-    private final boolean forgetsSpelling;
     private final boolean fullIsNoMemory;
-    private final boolean isShared;
-    /** Whether a message can be looked at before it is received. */
-    final boolean looks;
-    private final boolean endsSilently;
+    /** Why calls are refused, or null, as are the strings below. */
+    private final String directedReceives;
+    private final String respelledPeers;
+    private final String completionData;
+    private final String injects;
+    private final String cancels;
 
-    /** The cause to refuse receives from one peer without tags, or null. */
-    static String whyUndirected(Endpoint endpoint) {
-        String receive = "a receive over " + endpoint.info().provider();
-        if (endpoint.quirks.has(Fact.DIRECTED_RECEIVES_IGNORED)) {
-            return receive + " takes the messages of any peer: receive with tags from one";
-        }
-        return endpoint.quirks.has(Fact.DIRECTED_RECEIVES_CRASH)
-                ? receive + " of this libfabric that takes the messages of one peer may end the process:"
-                        + " receive with tags from one"
-                : null;
-    }
-
-    TwoSided(Endpoint endpoint, long directedBits, String whyUndirected) {
-        this.whyUndirected = whyUndirected;
-        this.endpoint = endpoint;
-        this.checks = new TransferChecks(endpoint);
-        this.sends = new PostOutcome(endpoint);
-        this.receives = new PostOutcome(endpoint, endpoint.bindings.receiveQueue());
-        this.sendContexts = endpoint.bindings.transmitQueue().contexts;
-        this.receiveContexts = endpoint.bindings.receiveQueue().contexts;
-        this.sendGuard = endpoint.bindings.transmitQueue().guard;
-        this.receiveGuard = endpoint.bindings.receiveQueue().guard;
-        this.sendUnlocked = sendGuard.unlocked();
+    /** Receives from one peer need any of these capabilities, and are refused where one of the facts is known. */
+    TwoSided(Endpoint endpoint, long directedBits, Fact... undirected) {
+        super(endpoint);
+        Quirks quirks = endpoint.quirks;
+        boolean isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
+        this.receiveQueue = endpoint.bindings.receiveQueue();
+        this.receiveContexts = receiveQueue.contexts;
+        this.receiveGuard = receiveQueue.guard;
         this.receiveUnlocked = receiveGuard.unlocked();
-        this.defaultFlags = endpoint.info().transmit().operationFlags();
-        this.sendNumber = sends.numberFor(defaultFlags);
-        this.endpointNumber = endpoint.number;
         this.receiveNumber = ContextSlab.endpoint(endpoint.number) | ContextSlab.RECEIVE;
-        this.fullIsNoMemory = endpoint.quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
-        this.losesData = endpoint.quirks.has(Fact.MESSAGES_LOSE_DATA);
-        this.claimsTruncate = endpoint.quirks.has(Fact.CLAIMS_TRUNCATE);
-        this.injectsHang = endpoint.quirks.has(Fact.INJECTED_MESSAGES_HANG);
-        this.isShared = endpoint.bindings.role == EndpointBindings.Role.SHARED_RECEIVE;
-        this.looks = !endpoint.quirks.has(Fact.PEEK_RECEIVES)
-                && !(isShared && endpoint.quirks.has(Fact.SHARED_LOOKS_CRASH));
-        this.endsSilently = isShared && endpoint.quirks.has(Fact.SHARED_RECEIVES_END_SILENTLY);
-        this.forgetsSpelling = endpoint.quirks.has(Fact.RESPELLED_PEERS_UNRECOGNIZED);
+        this.fullIsNoMemory = quirks.has(Fact.FULL_RECEIVES_LACK_MEMORY);
+        this.directedReceives = isShared
+                ? endpoint + " takes the messages of any peer: receive from any"
+                : quirks.refusal(undirected);
+        this.respelledPeers = quirks.refusal(Fact.RESPELLED_PEERS_UNRECOGNIZED);
+        this.completionData = quirks.refusal(Fact.MESSAGES_LOSE_DATA);
+        this.injects = quirks.refusal(Fact.INJECTED_MESSAGES_HANG);
+        this.cancels = isShared ? quirks.refusal(Fact.SHARED_RECEIVES_END_SILENTLY) : null;
         this.directed = (endpoint.info().capabilityBits() & (DIRECTED | directedBits)) != 0;
     }
 
-    /** Posts a prepared message with its context. */
-    abstract long submit(PreparedMessage message, PreparedMessage.Call call, long context);
-
-    void requireData(long data) {
-        checks.requireData(data);
-        if (losesData) {
-            throw new UnsupportedOperationException("messages over " + checks.provider
-                    + " may lose their completion data: put the data into the message, or use another provider");
-        }
+    /** {@return the largest number of bytes of a message} */
+    public final long maximumMessageSize() {
+        return maximumMessageSize;
     }
 
-    UnsupportedOperationException noLooks() {
-        return new UnsupportedOperationException("a look for a message over " + checks.provider
-                + (isShared ? " in a shared context ends the process" : " of this libfabric receives it")
-                + ": post a receive");
-    }
+    /** {@return the largest number of bytes of an inject} */
+    public final long injectSize() { return injectSize; }
 
-    /** The number of a peer to receive from. Inside the guard of receives. */
-    long source(Peer peer) {
-        if (!directed) {
-            throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
-                    + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
-        }
-        String why = isShared ? endpoint + " takes the messages of any peer" : whyUndirected;
-        if (why != null) { throw new UnsupportedOperationException(why); }
-        checks.requireReachable(peer);
-        if (forgetsSpelling && peer.entry.isRespelled) {
-            throw new UnsupportedOperationException(
-                    "a receive from one peer over " + checks.provider + " of this libfabric does not recognize " + peer
-                            + ", which is in this process or has chosen its name:"
-                            + " receive from any peer, or let the provider choose the name");
-        }
-        return peer.fabricAddress;
-    }
-
-    void requireClaims() {
-        if (claimsTruncate) {
-            throw new UnsupportedOperationException(
-                    "a message that is claimed over " + checks.provider + " may be cut short: receive it");
-        }
-    }
-
-    IllegalArgumentException notClaimed(long token) {
-        return new IllegalArgumentException(
-                "no message is kept with token " + token + " on " + endpoint + ": claim one, and poll its completion");
-    }
-
-    boolean endSend(long context, long status, String operation, Peer peer) {
-        return status == 0 || sends.refused(context, status, operation, peer);
-    }
-
-    boolean endReceive(long context, long status, String operation) {
-        return status == 0 || receives.refused(context,
-                fullIsNoMemory && status == -Errno.ENOMEM ? -Errno.EAGAIN : status, operation, null);
-    }
-
-    void retrySend(String operation, Peer peer, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, operation, peer, attempt);
-    }
-
-    void retryReceive(String operation, BooleanSupplier attempt) {
-        PostRetry.until(endpoint, endpoint.bindings.receiveQueue(), operation, null, attempt);
-    }
-
-    /** A message that these operations post. */
-    PreparedMessage prepare(boolean tagged) {
-        FabricInfo info = endpoint.info();
-        return new PreparedMessage(this, info.transmit().iovLimit(), info.receive().iovLimit(), tagged);
-    }
-
-    /** As {@link Messages#cancel}. */
-    void cancelReceive(long token) {
+    /**
+     * Cancels the posted receives with this token; fi_cancel, fi_endpoint(3). Each completes with {@code ECANCELED} (125), unless a
+     * message has come for it: then it completes with the message.
+     *
+     * @throws IllegalArgumentException if no receive with this token is posted
+     * @throws UnsupportedOperationException if the provider cancels nothing, or a canceled receive would not come back
+     */
+    public final void cancel(long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
         try {
-            checks.requireReceiving();
-            if (endsSilently) {
-                throw new UnsupportedOperationException("a receive of a shared context of " + checks.provider
-                        + " that is canceled does not come back: close the context, which ends its receives");
-            }
+            requireReceiving();
+            Quirks.require(cancels);
             long[] found = receiveContexts.receives(endpoint.number, token);
             if (found.length == 0) {
                 throw new IllegalArgumentException("no receive with token " + token + " is posted on " + endpoint
@@ -174,11 +87,11 @@ abstract sealed class TwoSided permits Messages, Tagged {
             for (long context : found) {
                 int status = (int) EndpointOps.fi_cancel(endpoint.handle, context);
                 if (status == -Errno.ENOSYS) {
-                    throw new UnsupportedOperationException("fi_cancel is not offered by the provider "
-                            + checks.provider + " here: close the endpoint, which ends its receives");
+                    throw new UnsupportedOperationException("fi_cancel is not offered by the provider " + provider
+                            + " here: close the endpoint, which ends its receives");
                 }
                 if (status != -Errno.ENOENT) { // a message has come for it
-                    Status.check(status, "fi_cancel", checks.provider);
+                    Status.check(status, "fi_cancel", provider);
                 }
             }
         } finally {
@@ -186,55 +99,99 @@ abstract sealed class TwoSided permits Messages, Tagged {
         }
     }
 
-    boolean tryPost(PreparedMessage message, PreparedMessage.Call call, long token) {
-        return call.isReceive ? tryReceive(message, call, token) : trySend(message, call, token);
+    /** A message that these operations post. */
+    final PreparedMessage prepare(boolean tagged) {
+        FabricInfo info = endpoint.info();
+        int sendLimit = (int) Math.min(info.transmit().iovLimit(), Prepared.MAX_SEGMENTS);
+        int receiveLimit = (int) Math.min(info.receive().iovLimit(), Prepared.MAX_SEGMENTS);
+        MessageStruct struct = new MessageStruct(tagged, Math.max(sendLimit, receiveLimit));
+        return new PreparedMessage(this, struct, sendLimit, receiveLimit);
     }
 
-    private boolean trySend(PreparedMessage message, PreparedMessage.Call call, long token) {
-        boolean entered = ThreadGuard.enter(sendGuard, sendUnlocked);
-        try {
-            long flags = call.hasFlags ? message.flags : defaultFlags;
-            requireSendable(message, flags);
-            long number = call.hasFlags ? sends.numberFor(flags) : sendNumber;
-            long context = sendContexts.acquire(token, number, message.firstRegion());
-            if (context == ContextSlab.NONE) { return false; }
-            message.noteRegions(sendContexts, context);
-            return endSend(context, submit(message, call, context), call.operation, message.peer);
-        } finally {
-            ThreadGuard.exit(sendGuard, entered);
+    /** Posts a prepared message, whose context is set. */
+    abstract long submit(MessageStruct message, PreparedMessage.Call call, long flags, long context);
+
+    /** As {@link #accepted(long, long, String, Peer)}, of a receive. */
+    final boolean acceptedReceive(long context, long status, String operation) {
+        if (status != 0) {
+            boolean isFull = fullIsNoMemory && status == -Errno.ENOMEM;
+            refused(receiveContexts, context, isFull ? -Errno.EAGAIN : status, operation, null);
+        }
+        return status == 0;
+    }
+
+    /** As {@link #awaitRoom}, of a receive. */
+    final void awaitReceiveRoom(String operation, BooleanSupplier attempt) {
+        PostRetry.until(endpoint, receiveQueue, operation, null, attempt);
+    }
+
+    /** Checks a message to a peer, as {@link OneSided#require} does a transfer. */
+    final void requireSend(MemoryRegion local, long offset, long length, Peer peer) {
+        requireInside(local, offset, length);
+        if ((local.rights & SEND) == 0 || local.domain != domain || peer.realm != endpoint.realm
+                || length > maximumMessageSize || length > peer.longestMessage || !local.isMemoryAlive()) {
+            throw notAllowed(local, length, peer);
         }
     }
 
-    /** Inside the guard of sends. */
-    void requireSendable(PreparedMessage message, long flags) {
-        if ((message.flags & FabricConstants.FI_REMOTE_CQ_DATA) != 0) { requireData(0); }
-        checks.requireOpen(message.regions, message.count, message.peer);
-        if (message.length == 0) { sends.requireEmptyWriteCompletes(flags); }
-        if (injectsHang && (flags & OperationFlag.INJECT.bit()) != 0) { throw injectHangs(); }
+    private RuntimeException notAllowed(MemoryRegion local, long length, Peer peer) {
+        endpoint.bindings.requireSending();
+        requireLength("a message", length);
+        requireDomain(local);
+        requireVector(peer);
+        requireLength(length, peer);
+        return (local.accessBits & SEND) == 0 ? lacking(local, SEND) : closed(local, peer);
+    }
+
+    /** Of a message to a peer. */
+    final void requireLength(long length, Peer peer) {
+        requireLength("a message", length);
+        if (length > peer.longestMessage) { throw tooLong("a message to " + peer, length, peer.longestMessage); }
     }
 
     /** Inside the guard of receives. */
-    void requireReceivable(PreparedMessage message) {
-        checks.requireReceiving();
-        checks.requireOpen(message.regions, message.count);
-        if (message.peer != null) { source(message.peer); }
-    }
-
-    private UnsupportedOperationException injectHangs() {
-        return new UnsupportedOperationException("a message with INJECT never completes over " + checks.provider
-                + ": use inject, or leave the flag out");
-    }
-
-    private boolean tryReceive(PreparedMessage message, PreparedMessage.Call call, long token) {
-        boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
-        try {
-            requireReceivable(message);
-            long context = receiveContexts.acquire(token, receiveNumber, message.firstRegion());
-            if (context == ContextSlab.NONE) { return false; }
-            message.noteRegions(receiveContexts, context);
-            return endReceive(context, submit(message, call, context), call.operation);
-        } finally {
-            ThreadGuard.exit(receiveGuard, entered);
+    final void requireReceive(MemoryRegion local, long offset, long length) {
+        requireInside(local, offset, length);
+        if ((local.rights & RECEIVE) == 0 || local.domain != domain || !endpoint.receives || !local.isMemoryAlive()) {
+            requireReceiving();
+            requireDomain(local);
+            throw (local.accessBits & RECEIVE) == 0 ? lacking(local, RECEIVE) : closed(local);
         }
+    }
+
+    final void requireReceiving() { if (!endpoint.receives) { throw receivesNothing(); } }
+
+    private RuntimeException receivesNothing() {
+        if (endpoint.isClosed()) { return endpoint.closed(); }
+        if (!endpoint.bindings.role.receives()) {
+            return new UnsupportedOperationException(
+                    endpoint + " receives nothing: post receives to a receive context");
+        }
+        Endpoint shared = endpoint.bindings.sharedReceive();
+        return new IllegalStateException(shared == null
+                ? endpoint + " has lost its connection"
+                : endpoint + " receives through " + shared + ": post the receive there");
+    }
+
+    /** The number of a peer to receive from. Inside the guard of receives. */
+    final long source(Peer peer) {
+        if (!directed) {
+            throw new UnsupportedOperationException("a receive from one peer needs Capability.DIRECTED_RECV, which "
+                    + endpoint + " lacks: ask for it in FabricHints, or receive from any peer");
+        }
+        Quirks.require(directedReceives);
+        requireReachable(peer);
+        if (peer.entry.isRespelled) { Quirks.require(respelledPeers); }
+        return peer.fabricAddress;
+    }
+
+    @Override
+    final void requireData(long data) {
+        super.requireData(data);
+        Quirks.require(completionData);
+    }
+
+    final void requireInjectCompletes(long flags) {
+        if ((flags & OperationFlag.INJECT.bit()) != 0) { Quirks.require(injects); }
     }
 }

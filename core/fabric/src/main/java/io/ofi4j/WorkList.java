@@ -13,6 +13,7 @@ import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
@@ -44,16 +45,17 @@ final class WorkList {
     private final Set<Work> works = new LinkedHashSet<>();
     private final Map<Edge, Integer> edges = new HashMap<>();
     private final boolean isOffered;
-    private final boolean is32Bits;
-    private final boolean locksNest;
+    /** Why high thresholds are refused, and work that would never end, or null. */
+    private final String highThresholds;
+    private final String nestedLocks;
     /** Of how many works the list is looked through next, so that works which have ended do not pile up. */
     private int full = 64;
 
     WorkList(Domain domain) {
         this.domain = domain;
         this.isOffered = isOffered(domain.info().capabilityBits());
-        this.is32Bits = domain.quirks.has(Fact.COUNTERS_HAVE_32_BITS);
-        this.locksNest = domain.quirks.has(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
+        this.highThresholds = domain.quirks.refusal(Fact.COUNTERS_HAVE_32_BITS);
+        this.nestedLocks = domain.quirks.refusal(Fact.DEFERRED_WORK_STARTS_INSIDE_LOCKS);
     }
 
     private static boolean isOffered(long capabilities) { return (capabilities & Capability.TRIGGER.bit()) != 0; }
@@ -70,9 +72,10 @@ final class WorkList {
     }
 
     void requireThreshold(long threshold) {
-        if (threshold < 0 || is32Bits && threshold > MOST) {
-            throw new IllegalArgumentException("a threshold on provider " + domain.info().provider() + " is 0 to "
-                    + (is32Bits ? MOST : Long.MAX_VALUE) + ", not " + threshold);
+        long limit = highThresholds == null ? Long.MAX_VALUE : MOST;
+        if (threshold < 0 || threshold > limit) {
+            throw new IllegalArgumentException("a threshold is 0 to " + limit + " here, not " + threshold
+                    + (threshold < 0 ? "" : ": " + highThresholds));
         }
     }
 
@@ -163,6 +166,7 @@ final class WorkList {
     private void check(int status) { Status.checkOffered(status, CALL, domain.info().provider()); }
 
     private synchronized void add(Work work) {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
         requireEnds(work);
         if (works.size() >= full) {
             endDone();
@@ -203,14 +207,9 @@ final class WorkList {
     }
 
     private void requireEnds(Work work) {
-        if (!locksNest || edges.containsKey(Edge.of(work)) || !hangsWith(work)) { return; }
+        if (nestedLocks == null || edges.containsKey(Edge.of(work)) || !hangsWith(work)) { return; }
         endDone();
-        if (hangsWith(work)) {
-            throw new UnsupportedOperationException(work
-                    + " would, together with what is queued, never end on provider " + domain.info().provider()
-                    + ": there what counts a send must not start a transmit of the same"
-                    + " endpoint, what counts a receive no receive of it, and no change of a counter may lead back to it");
-        }
+        if (hangsWith(work)) { throw new UnsupportedOperationException(work + ": " + nestedLocks); }
     }
 
     private boolean hangsWith(Work added) {
@@ -227,6 +226,7 @@ final class WorkList {
 
     /** Ends what has ended at the provider. */
     synchronized void endDone() {
+        assert LockOrder.taken(LockOrder.Rank.WORK, this);
         for (Work work : List.copyOf(works)) {
             if (work.endedOps.fi_cntr_read() != 0) {
                 end(work, State.DONE);
@@ -301,7 +301,8 @@ final class WorkList {
         List<Work> its = waiting.stream().filter(work -> work.endpoint == endpoint).toList();
         List<Work> lost = new ArrayList<>(
                 its.stream().filter(work -> work.struct.cancel(domain.handle()) == 0).toList());
-        if (is32Bits && lost.size() < its.size() && its.stream().anyMatch(work -> trigger.isBelow(work.threshold))) {
+        if (highThresholds != null && lost.size() < its.size()
+                && its.stream().anyMatch(work -> trigger.isBelow(work.threshold))) {
             long reached = trigger.spend();
             waiting.stream().filter(work -> work.threshold > reached).forEach(lost::add);
         }

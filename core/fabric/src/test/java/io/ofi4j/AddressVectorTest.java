@@ -14,6 +14,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -69,7 +70,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void manyAreInsertedAtOnceAndEachFailureIsReportedAtItsPlace(String provider) {
         try (Pair pair = new Pair(provider); AddressVector vector = pair.domain.openAddressVector()) {
@@ -97,7 +98,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersInsertedTogetherAreReached(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -113,7 +114,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void hundredsOfAddressesGoInAndComeBack(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -136,7 +137,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeersAddressIsLookedUpUntilItIsRemoved(String provider) {
         try (Pair pair = new Pair(provider); Pair other = new Pair(provider)) {
@@ -153,7 +154,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aServiceIsInsertedByItsNames(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -181,7 +182,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void nodesAndPortsInARowAreInserted(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -212,7 +213,7 @@ class AddressVectorTest {
     }
 
     /** In a JVM of its own, which looking up what was not inserted would end. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void ofNodesInARowThoseThatAreNoneAreToldOneByOne(String provider) {
         if (!looksUpNames(provider) || provider.endsWith("sockets")) { return; } // sockets takes neither of the nodes
@@ -253,7 +254,7 @@ class AddressVectorTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void eachTypeOfVectorIsOpenedWhereTheDomainHasItAndRefusedByNameElsewhere(String provider) {
         for (AddressVectorType type : List.of(AddressVectorType.MAP, AddressVectorType.TABLE)) {
@@ -305,7 +306,7 @@ class AddressVectorTest {
         assertThat(attributes.count()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSharedVectorIsReadByOthersWhereTheProviderSharesThem(String provider) {
         AddressVectorAttributes shared = AddressVectorAttributes.defaults().count(2)
@@ -361,7 +362,7 @@ class AddressVectorTest {
     }
 
     /** Some providers take the locks of all endpoints of the vector then, in another order than the calls on those do. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeerIsInsertedBetweenTheCallsOfOtherThreads(String provider) throws Exception {
         try (Pair pair = new Pair(TestProviders.hints(provider).threading(ThreadingModel.SAFE));

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Where atomic operations are not, or do not what they should, they are refused by name. */
@@ -22,7 +22,7 @@ class AtomicsRefusedTest {
     }
 
     /** What they claim is missing or wrong, or they claim nothing; then libfabric may find one that is layered on them. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("others")
     void aProviderWithoutThemSaysSo(String provider) {
         FabricHints hints = TestProviders.atomicHints(provider);
@@ -37,7 +37,7 @@ class AtomicsRefusedTest {
         }).isInstanceOfAny(UnsupportedOperationException.class, NoProviderException.class);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anEndpointThatWasNotAskedForThemNamesTheHint(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -46,7 +46,7 @@ class AtomicsRefusedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#atomics")
     void whatTheProviderDoesNotHaveNamesOperationAndProvider(String provider) {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider));
@@ -69,7 +69,7 @@ class AtomicsRefusedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#atomics")
     void anInjectAboveTheLimitIsRefused(String provider) {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider));

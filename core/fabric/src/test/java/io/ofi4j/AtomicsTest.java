@@ -13,6 +13,7 @@ import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.internal.engine.AtomicLimits.Form;
 import io.ofi4j.support.AtomicModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The calls of fi_atomic(3), with every operation and datatype that a provider has, against what Java computes. */
@@ -140,7 +140,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void everyOperationOnEveryDatatypeDoesWhatJavaDoes(String provider) {
         Random random = TestSeed.random("atomics of " + provider);
@@ -162,7 +162,7 @@ class AtomicsTest {
         assertThat(verified).isGreaterThan(200);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void asManyElementsAsTheProviderTakes(String provider) {
         Random random = TestSeed.random("many atomics of " + provider);
@@ -178,7 +178,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void numbersAreAddedFetchedAndSwappedInACell(String provider) {
         try (Stage s = new Stage(provider)) {
@@ -221,7 +221,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void anInjectGivesNoCompletionAndTheOperandsBack(String provider) {
         try (Stage s = new Stage(provider)) {
@@ -241,7 +241,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void regionsThatAreClosedUnderAnOperationLiveUntilItsEnd(String provider) {
         for (int victim = 0; victim < 3; victim++) {
@@ -261,7 +261,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void closingWithOperationsInFlightGivesEveryTokenBackOnce(String provider) {
         for (int round = 0; round < 5; round++) {
@@ -281,7 +281,7 @@ class AtomicsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void aCompletionSaysThatItIsOfAnAtomicOperation(String provider) {
         try (Stage s = new Stage(provider)) {

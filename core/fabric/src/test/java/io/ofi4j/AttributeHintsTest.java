@@ -13,13 +13,13 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MessageOrder;
 import io.ofi4j.info.ResourceManagement;
 import io.ofi4j.info.TrafficClass;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -79,7 +79,7 @@ class AttributeHintsTest {
         return TestProviders.transfers().flatMap(provider -> hints().map(hint -> Arguments.of(provider, hint)));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("hintsOfProviders")
     void aHintIsMetOrRefusedByName(String provider, Hint hint) {
         List<FabricInfo> found;
@@ -99,7 +99,7 @@ class AttributeHintsTest {
                         .map(format -> Arguments.of(provider, format)));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("formatsOfProviders")
     void aTagFormatIsMetOrRefusedByName(String provider, long format) {
         FabricHints hints = TestProviders.hints(provider).capabilities(Capability.TAGGED)
@@ -115,7 +115,7 @@ class AttributeHintsTest {
                 info -> Long.numberOfLeadingZeros(info.endpoint().tagFormat()) <= Long.numberOfLeadingZeros(format));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("formatsOfProviders")
     void tagsKeepToTheFormatThatIsTold(String provider, long format) {
         FabricHints hints = TestProviders.hints(provider).capabilities(Capability.TAGGED)
@@ -140,7 +140,7 @@ class AttributeHintsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatNoProviderHasIsRefused(String provider) {
         for (AttributeHints impossible : List.of(NONE.transmitSize(HUGE), NONE.receiveSize(HUGE),
@@ -152,7 +152,7 @@ class AttributeHintsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void sizesAreGivenAsTheyWereAskedFor(String provider) {
         FabricInfo info = TestProviders

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -21,7 +22,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints that are where the application wants them; fi_setname. */
@@ -71,7 +71,7 @@ public class ChosenAddressTest {
         assertThat(is[PORT] | is[PORT + 1]).isNotZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersReachAnEndpointWhereItWasToBe(String provider) {
         EndpointAddress chosen = free(provider);
@@ -96,7 +96,7 @@ public class ChosenAddressTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressThatAnotherEndpointHasIsRefused(String provider) {
         if (takesNone(provider)) {
@@ -128,7 +128,7 @@ public class ChosenAddressTest {
         assertThat(file).doesNotExist();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressOfAnotherKindIsRefused(String provider) {
         EndpointAddress other = provider.equals("shm")
@@ -158,7 +158,7 @@ public class ChosenAddressTest {
                 .isThrownBy(() -> EndpointAddress.of(InetSocketAddress.createUnresolved("nowhere", 1)));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void peersConnectToAPassiveEndpointWhereItWasToBe(String provider) {
         String name = "MSG " + provider;
@@ -180,7 +180,7 @@ public class ChosenAddressTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointIsToldOfAnAddressThatAnotherOneHas(String provider) {
         try (Listener listener = new Listener(provider);

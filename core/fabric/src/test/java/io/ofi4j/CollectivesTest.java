@@ -9,6 +9,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -284,7 +285,7 @@ class CollectivesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aProviderWithoutThemAndAnEndpointThatWasNotAskedSaySo(String provider) {
         try (Pair pair = new Pair(provider)) {

@@ -3,22 +3,24 @@ package io.ofi4j;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The garbage collector moves and frees nothing that native code was given. */
+@Tag("gate")
 @Timeout(120)
 class CollectorTest {
     private static final int ROUNDS = 200;
     private static final int COLLECTIONS = 3;
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void registeredMemoryStaysWhereItIsWhileTheHeapIsCollected(String provider) {
         try (Pair pair = new Pair(provider);

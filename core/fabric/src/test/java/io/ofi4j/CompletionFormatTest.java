@@ -11,6 +11,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -63,7 +63,7 @@ class CompletionFormatTest {
         return List.of(near.getFirst(), far.getFirst());
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndFormats")
     void aFormatGivesWhatItHasAndZeroForTheRest(String provider, CompletionFormat format) {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().format(format);
@@ -97,7 +97,7 @@ class CompletionFormatTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSourceIsThePeerWhereTheProviderTellsIt(String provider) {
         FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.SOURCE);
@@ -161,7 +161,7 @@ class CompletionFormatTest {
         assertThat(attributes.size()).isEmpty();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSignalingVectorIsTakenOrRefusedByName(String provider) {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().signalingVector(0);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.ofi4j.info.EndpointOption;
+import io.ofi4j.support.ForEachProvider;
 import java.util.stream.Stream;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Connections come about, are refused, and end; each end learns which. */
@@ -36,7 +36,7 @@ class ConnectionTest {
         return bytes;
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void bothEndsLearnOfTheConnectionAndOfWhatTheOtherSaid(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -68,7 +68,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void theEventsTellOfAConnectionToo(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -87,7 +87,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void dataOfEveryLengthArrives(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -110,7 +110,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void tooMuchDataIsRefusedBeforeTheCall(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -130,7 +130,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whereNobodyListensTheConnectionIsRefused(String provider) {
         try (Listener listener = new Listener(provider); Listener gone = new Listener(provider)) {
@@ -153,7 +153,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatDoesNotAnswerTimesOutAndMayBeWaitedForAgain(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -170,7 +170,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anInterruptEndsTheWaitForAConnectionWhichMayBeWaitedForAgain(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -189,7 +189,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anEndpointWhoseConnectionHasEndedIsAskedNothingNatively(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -213,7 +213,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aRequestThatNobodyTakesIsRejectedWithItself(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -237,7 +237,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aRequestIsRejectedWithAnEndpointThatNothingWasBoundTo(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -254,7 +254,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("connectedButSockets")
     void requestsAreRejectedWhenThePassiveEndpointIsClosed(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -285,7 +285,7 @@ class ConnectionTest {
         assertThat(e.reason()).isEqualTo(ConnectionException.Reason.REFUSED);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void anEndpointThatMayYetAcceptIsClosedBeforeThePassiveOne(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -304,7 +304,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointTakesManyConnections(String provider) {
         try (Listener listener = new Listener(provider);
@@ -340,7 +340,7 @@ class ConnectionTest {
         assertThat(tokens).containsExactly(token);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerIsNobodyElses(String provider) {
         try (Listener listener = new Listener(provider);
@@ -360,7 +360,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void shuttingDownEndsBothEnds(String provider) {
         try (Listener listener = new Listener(provider);
@@ -384,7 +384,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPeerThatGoesUnderTrafficLosesNoToken(String provider) {
         int large = 1 << 22;
@@ -429,7 +429,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aConnectionThatIsAskedForWhileThePassiveEndpointClosesHarmsNobody(String provider) {
         for (int round = 0; round < 10; round++) {
@@ -454,7 +454,7 @@ class ConnectionTest {
     }
 
     /** The provider sockets does not promise that: it forgets what it has not told yet when its passive endpoint is closed. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("connectedButSockets")
     void whoHasAskedBeforeThePassiveEndpointIsClosedIsRefused(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -477,7 +477,7 @@ class ConnectionTest {
     }
 
     /** The provider gives the next passive endpoint the place in memory of the one before. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointThatIsClosedAgainLeavesTheNextAlone(String provider) {
         PassiveEndpoint first = null;
@@ -497,7 +497,7 @@ class ConnectionTest {
     }
 
     /** The provider gives the next passive endpoint the place in memory of the one before. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatWasAskedOfAClosedPassiveEndpointIsNotAskedOfTheNext(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -518,7 +518,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatIsNotConnectedYetTransfersNothing(String provider) {
         try (Listener listener = new Listener(provider);
@@ -551,7 +551,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void parentsCloseAfterTheirChildren(String provider) {
         try (Listener listener = new Listener(provider)) {
@@ -573,7 +573,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aPassiveEndpointNeedsItsQueueAndOnlyOne(String provider) {
         try (Listener listener = new Listener(provider);
@@ -596,7 +596,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aThreadThatDoesNotOwnTheEndpointsReadsNoEvents(String provider) throws Exception {
         for (ThreadingModel model : List.of(ThreadingModel.DOMAIN, ThreadingModel.COMPLETION)) {
@@ -618,7 +618,7 @@ class ConnectionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatIsOfAnotherFabricIsNotBound(String provider) {
         try (Listener listener = new Listener(provider); Listener other = new Listener(provider)) {

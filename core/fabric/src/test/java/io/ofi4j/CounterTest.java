@@ -12,6 +12,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
@@ -25,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -118,7 +118,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProviderOffersItsWaitObjectsAndRefusesOthersByName(String provider) {
         List<WaitObject> offered = offered(provider).toList();
@@ -139,7 +139,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void writesAndInjectsAreCounted(String provider, WaitObject object) throws Exception {
         try (Counted pair = new Counted(TestProviders.hints(provider), object, CounterEvent.WRITE)) {
@@ -155,7 +155,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void readsAreCountedApartFromWrites(String provider) throws Exception {
         try (Counted pair = new Counted(TestProviders.hints(provider), WaitObject.NONE, CounterEvent.READ)) {
@@ -169,7 +169,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void peersWritesAreCountedWhereTheProviderCan(String provider) throws Exception {
         if (provider.endsWith(";ofi_rxm")) {
@@ -202,7 +202,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void countsAreAddedToAndSet(String provider) {
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
@@ -222,7 +222,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterOfOneOwnerCountsBeforeAndAfterAnEndpointIsEnabled(String provider) throws Exception {
         FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
@@ -256,7 +256,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterIsForEndpointsOfOneQueueWhereAQueueIsADomainOfItsOwn(String provider) {
         FabricHints hints = TestProviders.hints(provider).threading(ThreadingModel.COMPLETION);
@@ -283,7 +283,7 @@ class CounterTest {
         Waiting.YIELD.until(() -> counter.read() == value, Pair.DEADLINE);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aWaitEndsWithItsDeadlineAnErrorAnAdditionOrAnInterrupt(String provider, WaitObject object) throws Exception {
         CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
@@ -324,7 +324,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void waitsEndAsTheyShouldWhereOfiRxdHasPutItsOwnWaitIntoTheirTable(String provider, WaitObject object)
             throws Exception {
@@ -339,7 +339,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void closingEndsAWait(String provider, WaitObject object) throws Exception {
         CounterAttributes attributes = CounterAttributes.defaults().waitObject(object);
@@ -366,7 +366,7 @@ class CounterTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void virtualThreadsWaitWithoutHoldingACarrier(String provider, WaitObject object) throws Exception {
         try (Counted pair = new Counted(TestProviders.hints(provider), object, CounterEvent.WRITE);

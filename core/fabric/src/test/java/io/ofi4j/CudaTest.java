@@ -10,6 +10,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.CudaDriver;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -23,7 +24,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory of a CUDA device, where there is one: from and to the host, to another buffer of the device, and to a file. */
@@ -86,7 +86,7 @@ class CudaTest {
         assertThat(found.mismatch(bytes)).isEqualTo(-1);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void theHostMovesMemoryOfTheDevice(String provider) {
         long pointer = cuda.allocate(LENGTH);
@@ -105,7 +105,7 @@ class CudaTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void oneBufferOfTheDeviceIsWrittenToAnother(String provider) {
         long from = cuda.allocate(LENGTH);
@@ -119,7 +119,7 @@ class CudaTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void aFileIsWrittenFromTheDeviceAndBack(String provider) throws IOException {
         Path path = Files.write(Path.of("target", "cuda-test-" + System.nanoTime()), new byte[LENGTH]);

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.TestProviders;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages of endpoints of type DGRAM. Over loopback, and few at a time, none is lost. */
@@ -23,7 +23,7 @@ class DatagramTest {
 
     private static Mailbox open(String provider) { return new Mailbox(provider, Capability.MSG); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aDatagramOfTheLargestSizeArrivesWhole(String provider) {
         try (Mailbox box = open(provider)) {
@@ -48,7 +48,7 @@ class DatagramTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void injectsAndVectorsArrive(String provider) {
         try (Mailbox box = open(provider)) {
@@ -69,7 +69,7 @@ class DatagramTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void preparedMessagesArrive(String provider) {
         try (Mailbox box = open(provider)) {
@@ -100,7 +100,7 @@ class DatagramTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void theSenderIsNamedWhereThatIsAskedFor(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.SOURCE)) {
@@ -112,7 +112,7 @@ class DatagramTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void everyReceiveComesBackWhenItsEndpointCloses(String provider) {
         try (Mailbox box = open(provider)) {
@@ -128,7 +128,7 @@ class DatagramTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void theOtherFamiliesAreRefusedByName(String provider) {
         try (Mailbox box = open(provider)) {

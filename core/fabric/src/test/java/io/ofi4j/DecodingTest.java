@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestSeed;
 import java.util.HexFormat;
 import java.util.Random;
@@ -14,9 +15,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever bytes are decoded: they are what was encoded, or the exception that is documented says what they are not. */
+@Tag("gate")
 @Tag("once")
 class DecodingTest {
-    private static final int ROUNDS = 200_000;
+    private static final int ROUNDS = Rounds.of(20_000);
     private static final int MAXIMUM = 600;
 
     /** What decodes, and encodes again, and an example of what was encoded. */

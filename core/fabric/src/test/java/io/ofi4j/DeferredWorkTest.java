@@ -16,6 +16,7 @@ import io.ofi4j.info.Datatype;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operations that a counter starts, over the one software provider that has them. */
+@Tag("gate")
 @Timeout(60)
 class DeferredWorkTest {
     private static final String PROVIDER = "sockets";
@@ -90,7 +93,7 @@ class DeferredWorkTest {
             }, Duration.ofMillis(50));
         }
 
-        RmaMessage rma() {
+        PreparedRma rma() {
             return pair.rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
         }
 
@@ -166,7 +169,7 @@ class DeferredWorkTest {
         WRITE {
             @Override
             Work queue(Stage s, When when) {
-                RmaMessage message = s.rma().clear().local(s.here, 0, 8).local(s.here, 8, LENGTH - 8)
+                PreparedRma message = s.rma().clear().local(s.here, 0, 8).local(s.here, 8, LENGTH - 8)
                         .remote(s.there.remote(), 0, 16).remote(s.there.remote(), 16, LENGTH - 16);
                 Work work = when.write(message, s.done, TOKEN);
                 message.clear(); // it was copied
@@ -240,7 +243,7 @@ class DeferredWorkTest {
 
         boolean isOfCounters() { return this == COUNTER_ADD || this == COUNTER_SET; }
 
-        static AtomicMessage atomic(Stage s) {
+        static PreparedAtomic atomic(Stage s) {
             return s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 1)
                     .remote(s.there.remote(), 0, 1);
         }
@@ -473,8 +476,8 @@ class DeferredWorkTest {
         try (Stage s = new Stage(PROVIDER)) {
             assertThatIllegalArgumentException().isThrownBy(() -> s.deferred.when(s.trigger, 1L << 31))
                     .withMessageContaining("0 to 2147483647");
-            AtomicMessage two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far).operand(s.here, 0, 2)
-                    .remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
+            PreparedAtomic two = s.pair.endpoint.atomics().message(Datatype.INT64).peer(s.pair.far)
+                    .operand(s.here, 0, 2).remote(s.there.remote(), 0, 1).remote(s.there.remote(), 16, 1);
             assertThatThrownBy(() -> s.deferred.when(s.trigger, 1).execute(AtomicOperation.SUM, two, s.done, 1))
                     .isInstanceOf(UnsupportedOperationException.class).hasMessageContaining("remote segments");
             assertThatIllegalArgumentException()
@@ -484,7 +487,7 @@ class DeferredWorkTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void othersRefuseByName(String provider) {
         if (provider.equals(PROVIDER)) { return; }

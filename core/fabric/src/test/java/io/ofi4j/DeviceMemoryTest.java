@@ -14,6 +14,7 @@ import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.nio.file.Files;
@@ -40,7 +41,7 @@ class DeviceMemoryTest {
         return !Libfabric.load().infoOrNothing(hints(provider)).isEmpty();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void memoryOfTheSystemMovesBesideThatOfDevices(String provider) {
         if (!claims(provider)) {
@@ -121,7 +122,7 @@ class DeviceMemoryTest {
 
     static Stream<String> withDeviceMemory() { return TestProviders.rma().filter(DeviceMemoryTest::claims); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDeviceMemory")
     void thePathToADeviceCanBeChosenOrIsRefusedByName(String provider) {
         try (Pair pair = new Pair(hints(provider))) {

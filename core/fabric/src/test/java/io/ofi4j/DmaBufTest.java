@@ -15,6 +15,7 @@ import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.support.DmaBufFile;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -22,7 +23,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory of DMA-bufs: what is none is refused, and where the kernel makes them of memory of its own, bytes go through them. */
@@ -77,7 +77,7 @@ class DmaBufTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void withoutTheCapabilityOrLibfabricTwoItIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider); DmaBufFile file = DmaBufFile.inMemory(LENGTH)) {
@@ -91,7 +91,7 @@ class DmaBufTest {
         return MemoryRegionAttributes.of(file.memory()).dmaBuf(file.descriptor(), 0).access(Access.REMOTE_WRITE);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDeviceMemory")
     void whatIsNoDmaBufIsNotRegistered(String provider) {
         try (Pair pair = new Pair(hints(provider)); DmaBufFile file = DmaBufFile.inMemory(LENGTH)) {
@@ -147,7 +147,7 @@ class DmaBufTest {
     }
 
     /** With memory of the kernel's own, where it makes DMA-bufs of that. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDeviceMemory")
     void bytesGoThroughADmaBuf(String provider) {
         assumeTrue(isTwo(), "libfabric 1.x has no DMA-bufs");

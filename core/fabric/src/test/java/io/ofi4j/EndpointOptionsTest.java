@@ -10,6 +10,7 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.reflect.Field;
@@ -21,7 +22,6 @@ import java.util.concurrent.Executors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Options, default flags, aliases and room of endpoints: where providers have them, and the refusal by name elsewhere. */
@@ -45,7 +45,7 @@ class EndpointOptionsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anOptionThatIsSetIsRead(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -63,7 +63,7 @@ class EndpointOptionsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void everyOptionIsReadOrRefusedByName(String provider) throws IllegalAccessException {
         try (Pair pair = new Pair(provider)) {
@@ -86,7 +86,7 @@ class EndpointOptionsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void optionsBeforeAndAfterAnEndpointsLife(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -120,7 +120,7 @@ class EndpointOptionsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void defaultFlagsAndRoomAreToldBySocketsAlone(String provider) {
         try (Pair pair = new Pair(provider); Endpoint unbound = pair.domain.openEndpoint()) {
@@ -128,7 +128,7 @@ class EndpointOptionsTest {
             assertThatIllegalStateException().isThrownBy(() -> unbound.control().defaultFlags())
                     .withMessageContaining("enable");
             assertThatIllegalArgumentException().isThrownBy(() -> control.defaultFlags(Set.of(OperationFlag.INJECT)))
-                    .withMessageContaining("RmaMessage");
+                    .withMessageContaining("PreparedRma");
             if (!provider.equals("sockets")) {
                 assertNotOffered(control::defaultFlags, "FI_GETOPSFLAG", provider);
                 assertNotOffered(() -> control.defaultFlags(Set.of()), "FI_GETOPSFLAG", provider);
@@ -148,7 +148,7 @@ class EndpointOptionsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAliasSharesTheEndpointAndHasFlagsOfItsOwn(String provider) {
         try (Pair pair = new Pair(provider)) {

@@ -8,6 +8,7 @@ import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.support.Epoll;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A program that has an epoll loop of its own puts wait descriptors beside its others, and asks tryWait before it sleeps. */
@@ -54,7 +54,7 @@ class EpollTest {
     }
 
     /** Reads, for both ends of one have something to wait for; a write may be over once it is posted. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void completionsWakeIt(String provider) {
         if (provider.matches("shm|udp;ofi_rxd")) {
@@ -109,7 +109,7 @@ class EpollTest {
         });
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void eventsWakeIt(String provider) {
         FabricInfo info = TestProviders.info(TestProviders.connectedHints(provider));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
@@ -121,7 +122,7 @@ class EventQueueTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aQueueWithADescriptorGivesItToTheApplication(String provider) {
         try (Fabric fabric = fabric(provider);
@@ -135,7 +136,7 @@ class EventQueueTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whatWasNotAskedForIsRefused(String provider) {
         try (Fabric fabric = fabric(provider); EventQueue queue = fabric.openEventQueue()) {
@@ -149,7 +150,7 @@ class EventQueueTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aClosedQueueIsOfNoUse(String provider) {
         try (Fabric fabric = fabric(provider)) {

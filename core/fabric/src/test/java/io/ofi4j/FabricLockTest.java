@@ -6,10 +6,11 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
-import java.time.Duration;
 import io.ofi4j.internal.engine.FabricLock;
 import java.lang.Thread.State;
 import java.util.List;
@@ -19,17 +20,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Event queues may be read and closed while domains of the same fabric are opened and closed, and passive endpoints closed. */
+@Tag("gate")
 @Timeout(600)
 class FabricLockTest {
-    private static final Duration SOME_TIME = Duration.ofSeconds(2);
-
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void domainsAreOpenedAndClosedWhileEventQueuesAreOpenedReadAndClosed(String provider) {
         Forked.Result result = Forked.run(OpensAndReads.class, Forked.EVERY_COMPILER, provider);
@@ -122,8 +122,8 @@ class FabricLockTest {
 
     /** Two threads read event queues, while this one opens domains and listens. What a reader throws ends the JVM with a failure. */
     static final class OpensAndReads {
-        /** How often each happens beside the other; on a busy machine that takes longer. */
-        private static final int LEAST = 5;
+        /** How often each happens beside the other, at least. */
+        private static final int LEAST = Rounds.of(50);
 
         private OpensAndReads() {}
 
@@ -134,9 +134,8 @@ class FabricLockTest {
             try (Fabric fabric = Libfabric.load().openFabric(info)) {
                 Thread[] readers = {Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads)),
                         Thread.ofPlatform().daemon().start(() -> read(fabric, over, reads))};
-                long end = System.nanoTime() + SOME_TIME.toNanos();
                 int opened = 0;
-                while (System.nanoTime() < end || opened < LEAST || reads.get() < LEAST) {
+                while (opened < LEAST || reads.get() < LEAST) {
                     openAndClose(fabric, info);
                     opened++;
                 }

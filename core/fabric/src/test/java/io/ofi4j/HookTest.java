@@ -10,12 +10,14 @@ import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Data passes through each hooking provider, through one over every provider. libfabric reads their names once: each needs a JVM. */
+@Tag("gate")
 @Timeout(180)
 class HookTest {
     private static final int LENGTH = 100_000;

@@ -2,14 +2,16 @@ package io.ofi4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What was never closed is reported with where it was opened, if somebody asks. */
+@Tag("gate")
 @Timeout(150)
 class LeakReportTest {
     private static final List<String> OPEN = List.of("Fabric ", "Domain ", "CompletionQueue of ", "AddressVector of ",
@@ -32,7 +34,7 @@ class LeakReportTest {
         return result;
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatIsOpenAsTheProcessEndsIsReportedInTheOrderOfOpening(String provider) {
         for (String how : List.of("report", "print")) {
@@ -81,7 +83,7 @@ class LeakReportTest {
                 .containsPattern("refused: close these before Fabric shm of shm: Domain shm of shm\\R");
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatIsClosedIsNotReported(String provider) {
         assertThat(run(provider, "close", "-Dio.ofi4j.leaks=print").output()).doesNotContain("opened it");

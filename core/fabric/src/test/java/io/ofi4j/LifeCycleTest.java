@@ -11,6 +11,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Opening and closing, in the right order and in any other. */
@@ -100,7 +100,7 @@ class LifeCycleTest {
     }
 
     /** tcp of libfabric 2.1 keeps what COMPLETION needs in the domain, and ends the process where the endpoint's info says SAFE. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointHasTheModelsOfItsDomain(String provider) {
         FabricInfo owned = ownedByQueue(provider);
@@ -160,7 +160,7 @@ class LifeCycleTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointThatIsNotEnabledIsInNobodysWay(String provider) {
         try (Pair pair = new Pair(provider);
@@ -190,7 +190,7 @@ class LifeCycleTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anAddressMayBeInsertedAndRemovedManyTimes(String provider) {
         try (Pair pair = new Pair(provider);
@@ -209,7 +209,7 @@ class LifeCycleTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void closingAnEndpointCompletesEveryTokenExactlyOnce(String provider) {
         try (Pair pair = new Pair(provider);

@@ -13,6 +13,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** One receive for many messages, and limits of messages to a peer. */
@@ -81,7 +81,7 @@ class ManyMessagesTest {
         return arrived.stream().filter(one -> (one.flags & CompletionFlags.MULTI_RECV) != 0).count();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("offering")
     void messagesLieInOneRegionUntilItIsUsedUp(String provider) {
         try (Pair pair = new Pair(hints(provider));
@@ -117,7 +117,7 @@ class ManyMessagesTest {
 
     private List<Arrived> messages() { return arrived.stream().filter(one -> one.length > 0).toList(); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("offering")
     void nothingBehindTheRoomIsTouched(String provider) {
         try (Pair pair = new Pair(hints(provider));
@@ -144,7 +144,7 @@ class ManyMessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("offering")
     void aReceiveOfManyIsCanceledOnceAndEndsWithItsEndpoint(String provider) {
         try (Pair pair = new Pair(hints(provider)); MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
@@ -163,7 +163,7 @@ class ManyMessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("overwriting")
     void whereLongMessagesOverwriteItIsRefused(String provider) {
         try (Pair pair = new Pair(hints(provider)); MemoryRegion room = pair.domain.allocate(ROOM, Access.RECEIVE)) {
@@ -193,7 +193,7 @@ class ManyMessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aMessageAboveThePeersMaximumIsRefused(String provider) {
         try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA));

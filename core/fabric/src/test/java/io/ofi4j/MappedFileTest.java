@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.FaultPeer;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.ForeignChannel;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
@@ -38,7 +39,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Files as memory regions: what peers write is in the file, and a file may be larger than 4 GiB. */
@@ -63,7 +63,7 @@ class MappedFileTest {
         Files.write(file, bytes);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatAPeerWritesIsInTheFile(String provider) throws IOException {
         try (Pair pair = new Pair(provider); MemoryRegion source = pair.domain.allocate(PART, Access.WRITE)) {
@@ -92,7 +92,7 @@ class MappedFileTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFileIsReadByPeersAndSentFrom(String provider) throws IOException {
         try (Pair pair = new Pair(provider);
@@ -257,7 +257,7 @@ class MappedFileTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRegionMayBeLargerThanFourGibibytes(String provider) throws IOException {
         assumeTrue(!provider.startsWith("verbs") || freeMemory() > 2 * HUGE,

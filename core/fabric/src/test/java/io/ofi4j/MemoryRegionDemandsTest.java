@@ -11,6 +11,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.engine.FoundInfo;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.ffi.Forged;
@@ -166,7 +167,7 @@ class MemoryRegionDemandsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCounterOfRemoteWritesIsBoundWhereTheProviderCounts(String provider) {
         boolean claimed = TestProviders.info(provider).capabilities().contains(Capability.RMA_EVENT);

@@ -14,6 +14,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.DomainAttributes;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.quirks.Status;
@@ -61,7 +62,7 @@ class MemoryRegionTest {
         pair.domain.register(attributes.randomKey()).close();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRequestedKeyIsTheKeyThatPeersUseOrIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
@@ -91,7 +92,7 @@ class MemoryRegionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aKeyThatIsTakenIsRefusedUntilItIsFree(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
@@ -112,7 +113,7 @@ class MemoryRegionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void keysAreTheApplicationsAndOfEightBytesOrTheDevicesAndOfFour(String provider) {
         DomainAttributes domain = TestProviders.info(provider).domain();
@@ -125,7 +126,7 @@ class MemoryRegionTest {
                 .withMessageContaining("FI_KEY_NOTAVAIL");
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void severalSegmentsAreOneRegionAsFarAsTheProviderGoes(String provider) {
         try (Pair pair = new Pair(provider); Arena arena = Arena.ofShared()) {
@@ -165,7 +166,7 @@ class MemoryRegionTest {
                     .withMessageContaining("more bytes together than can be counted");
             try (MemoryRegion whole = pair.domain.register(arena.allocate(8).reinterpret(Long.MAX_VALUE), Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-                RmaMessage message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
+                PreparedRma message = pair.rma().message().peer(pair.far).local(whole, 0, Long.MAX_VALUE)
                         .local(whole, 0, Long.MAX_VALUE).local(whole, 0, 10).remote(target.remote(), 0, 8);
                 assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1))
                         .withMessageContaining("the same number of bytes");
@@ -237,7 +238,7 @@ class MemoryRegionTest {
         Several(String provider) { this.provider = provider; }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void whatNoSoftwareProviderHasIsNamed(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -259,7 +260,7 @@ class MemoryRegionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void persistentMemoryIsRegisteredWhereItIsOffered(String provider) {
         boolean offered = Set.of("net", "tcp", "sockets").contains(provider);
@@ -376,7 +377,7 @@ class MemoryRegionTest {
         assertThat(MemoryRegionMode.setOf(mode.bit())).containsExactly(mode);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void softwareProvidersDemandVirtualAddressesAtMostAndDevicesTheirKeysAndMemoryThatIsThere(String provider) {
         Set<MemoryRegionMode> demanded = TestProviders.info(provider).domain().memoryRegionMode();

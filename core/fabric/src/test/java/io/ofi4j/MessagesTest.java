@@ -11,6 +11,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -20,7 +21,6 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -38,7 +38,7 @@ class MessagesTest {
 
     private static Mailbox open(String provider) { return new Mailbox(provider, Capability.MSG, Capability.RMA); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("sizes")
     void aMessageArrivesWholeInThePostedReceive(String provider, int size) {
         try (Mailbox box = open(provider)) {
@@ -54,7 +54,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aMessageThatComesBeforeItsReceiveWaits(String provider) {
         try (Mailbox box = open(provider)) {
@@ -71,7 +71,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void receivesOfClosedEndpointsGiveTheirPlacesBack(String provider) {
         try (Pair pair = new Pair(TestProviders.hints(provider).capabilities(Capability.MSG, Capability.RMA),
@@ -93,7 +93,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void anInjectedMessageCompletesAtTheReceiverOnly(String provider) {
         try (Mailbox box = open(provider)) {
@@ -110,7 +110,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void dataComesWithAMessageOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -131,7 +131,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aMessageIsGatheredFromSegmentsAndScatteredOverOthers(String provider) {
         try (Mailbox box = open(provider)) {
@@ -154,7 +154,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void messagesToOnePeerKeepTheirOrder(String provider) {
         int count = 1000;
@@ -181,7 +181,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aCanceledReceiveComesBackOnce(String provider) {
         try (Mailbox box = open(provider)) {
@@ -204,7 +204,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void everyReceiveComesBackWhenItsEndpointCloses(String provider) {
         try (Mailbox box = open(provider)) {
@@ -220,7 +220,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aReceiveTooManyFindsNoRoom(String provider) {
         try (Mailbox box = open(provider)) {
@@ -236,7 +236,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aRegionIsNotFreedUnderAPostedReceive(String provider) {
         try (Mailbox box = open(provider)) {
@@ -254,7 +254,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aCompletionNamesTheSenderWhereThatIsAskedFor(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.RMA, Capability.SOURCE)) {
@@ -271,7 +271,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aReceiveFromOnePeerLeavesTheMessagesOfOthersOrIsRefused(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.MSG, Capability.RMA, Capability.DIRECTED_RECV);
@@ -296,7 +296,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void misuseIsNamedBeforeNativeCodeIsReached(String provider) {
         try (Mailbox box = open(provider);
@@ -345,7 +345,7 @@ class MessagesTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void theFormatOfCompletionsDoesNotMatter(String provider) {
         for (CompletionFormat format : List.of(CompletionFormat.CONTEXT, CompletionFormat.MESSAGE,

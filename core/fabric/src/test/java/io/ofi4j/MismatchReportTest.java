@@ -11,6 +11,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.Parameter;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MismatchReportTest {
     private final Libfabric libfabric = Libfabric.load();
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void everySoftwareProviderIsFoundAndDescribed(String provider) {
         FabricInfo info = TestProviders.info(provider);
@@ -46,7 +47,7 @@ class MismatchReportTest {
                 .isEqualTo(model);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void manualProgressCanBeAskedOfEveryProvider(String provider) {
         FabricHints hints = TestProviders.hints(provider).dataProgress(ProgressModel.MANUAL);
@@ -74,7 +75,7 @@ class MismatchReportTest {
                 .hasMessageContaining("shm");
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatOnlyDevicesHaveIsRefusedByName(String provider) {
         FabricHints hints = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.SOURCE_ERR);

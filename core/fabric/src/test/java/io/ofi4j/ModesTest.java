@@ -10,10 +10,10 @@ import io.ofi4j.internal.engine.FoundInfo;
 import io.ofi4j.internal.engine.MismatchReport;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.Forged;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.function.Function;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A mode of fi_getinfo(3) is a promise of the application: an info is used only where this library keeps what it demands. */
@@ -23,14 +23,14 @@ class ModesTest {
         return info.with(Forged.withMode(info.handle(), FabricConstants.FI_RX_CQ_DATA));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anUnconnectedProviderThatDemandsReceivesForDataIsNotOffered(String provider) {
         assertThat(DataReceiveCount.isLacking(demandingReceives(provider))).isTrue();
         assertThat(DataReceiveCount.isLacking(TestProviders.info(provider))).isFalse();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aConnectedEndpointPostsTheReceivesThatItsProviderDemands(String provider) {
         FabricInfo demanding = demandingReceives("MSG " + provider);
@@ -40,7 +40,7 @@ class ModesTest {
     }
 
     /** As verbs has datagrams: where there is a device, {@link VerbsLimitsTest} asks for them. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#datagrams")
     void whatDemandsRoomBeforeMessagesIsRefusedByName(String provider) {
         Libfabric libfabric = Libfabric.load();

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.ofi4j.info.CompletionFlags;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared operations of which one field is changed, and nothing else is set again, before they are posted again. */
@@ -31,7 +31,7 @@ class PreparedMessageTest {
         final Pair pair;
         final MemoryRegion source;
         final MemoryRegion target;
-        final RmaMessage message;
+        final PreparedRma message;
         final List<Long> told = new ArrayList<>();
 
         Prepared(Pair pair) {
@@ -86,7 +86,7 @@ class PreparedMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void onlyThePeer(String provider) {
         try (Pair pair = new Pair(provider);
@@ -122,7 +122,7 @@ class PreparedMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheData(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
@@ -136,7 +136,7 @@ class PreparedMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyTheFlags(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
@@ -161,7 +161,7 @@ class PreparedMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneLocalSegment(String provider) {
         try (Pair pair = new Pair(provider);
@@ -183,11 +183,11 @@ class PreparedMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void onlyOneRemoteSegment(String provider) {
         try (Pair pair = new Pair(provider); Prepared prepared = new Prepared(pair)) {
-            RmaMessage message = prepared.message;
+            PreparedRma message = prepared.message;
             boolean two = message.remoteLimit() > 1;
             if (two) {
                 message.clear().local(prepared.source, 0, LENGTH).remote(prepared.target.remote(), 0, HALF)
@@ -213,7 +213,7 @@ class PreparedMessageTest {
                 Prepared prepared = new Prepared(pair);
                 MemoryRegion foreign = stranger.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion readOnly = pair.domain.allocate(LENGTH, Access.READ, Access.REMOTE_READ)) {
-            RmaMessage message = prepared.message;
+            PreparedRma message = prepared.message;
             MemoryRegion source = prepared.source;
             RemoteRegion remote = prepared.target.remote();
             for (int index : new int[]{-1, 1}) {

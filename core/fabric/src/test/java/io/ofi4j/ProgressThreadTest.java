@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -14,8 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ProgressThreadTest {
     private static final int LENGTH = 1 << 20;
+    /** More than the initiator needs for its part of a write. */
+    private static final int CALLS = 2000;
 
     /** One side, with a domain of its own so that nobody else's progress is its progress. */
     private static final class Side implements AutoCloseable {
@@ -73,7 +79,7 @@ class ProgressThreadTest {
         }, patience);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aTargetThatNeverPollsIsServed(String provider) {
         try (Side target = new Side(provider); Side initiator = new Side(provider)) {
@@ -100,11 +106,13 @@ class ProgressThreadTest {
             Peer peer = initiator.peers.insert(target.endpoint.address());
             initiator.memory.segment().fill((byte) 5);
             initiator.memory.segment().asSlice(64).fill((byte) 0);
-            boolean posted = Waiting.YIELD.tryUntil(() -> {
+            boolean posted = false;
+            for (int call = 0; call < CALLS; call++) { // where it is never posted, the peer is not even connected
+                posted = posted || write(initiator, peer, target);
                 initiator.queue.progress();
-                return write(initiator, peer, target);
-            }, Duration.ofMillis(200)); // where it is not, the peer is not even connected
-            assertThat(arrives(initiator, target, Duration.ofMillis(200))).as("nobody makes progress").isFalse();
+            }
+            assertThat(target.memory.segment().mismatch(initiator.memory.segment())).as("nobody makes progress")
+                    .isNotNegative();
 
             try (ProgressThread progress = target.domain.startProgress()) {
                 if (!posted) { Waiting.YIELD.until(() -> write(initiator, peer, target), Pair.DEADLINE); }
@@ -150,7 +158,38 @@ class ProgressThreadTest {
         }
     }
 
-    @ParameterizedTest
+    @Test
+    void anIdleThreadPausesAfterEachRound() {
+        try (Pair pair = new Pair("shm")) {
+            AtomicInteger calls = new AtomicInteger();
+            List<Integer> callsBefore = new CopyOnWriteArrayList<>();
+            ProgressThread progress = new ProgressThread(pair.domain, turn -> {
+                callsBefore.add(calls.get());
+                Thread.yield();
+            }, () -> calls.incrementAndGet() < 0);
+            Waiting.YIELD.until(() -> callsBefore.size() >= 10, Pair.DEADLINE);
+            progress.close();
+
+            assertThat(callsBefore.subList(0, 10))
+                    .isEqualTo(IntStream.rangeClosed(1, 10).map(round -> 4 * round).boxed().toList());
+        }
+    }
+
+    /** No pause is shorter than asked for: a round every 100 microseconds, by default, leaves the processor alone. */
+    @Test
+    void aPauseLastsAsLongAsItShould() {
+        Waiting pauses = ProgressThread.every(ProgressThread.DEFAULT_PAUSE);
+        long start = System.nanoTime();
+        for (int pause = 0; pause < 100; pause++) {
+            pauses.pause(pause);
+        }
+        assertThat(System.nanoTime() - start).as("a few may end early, as LockSupport says")
+                .isGreaterThan(50 * ProgressThread.DEFAULT_PAUSE.toNanos());
+    }
+
+    /** On a slow machine a round may take longer than the pause behind it. */
+    @Tag("long")
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anIdleThreadLeavesTheProcessorAlone(String provider) throws Exception {
         try (Side target = new Side(provider); ProgressThread progress = target.domain.startProgress()) {

@@ -3,6 +3,7 @@ package io.ofi4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.info.MemoryRegionMode;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.Arena;
@@ -13,7 +14,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A key is what lets a peer in: where the library chooses it, nobody can guess it from those before. */
@@ -47,7 +47,7 @@ class RandomKeysTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void keysThatTheLibraryChoosesCannotBeGuessed(String provider) {
         assertThat(TestProviders.info(provider).domain().memoryRegionMode()).as("who chooses")

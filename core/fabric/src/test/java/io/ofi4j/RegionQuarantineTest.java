@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.internal.engine.RegionQuarantine;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -11,20 +12,21 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What stays of closed regions, beside endpoints that are open, is bounded. In a JVM of its own, whose memory is counted. */
+@Tag("gate")
 class RegionQuarantineTest {
     private static final long MEGABYTE = 1 << 20;
     /** For the rest of the process. */
     private static final long MARGIN = 128 * MEGABYTE;
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void closedRegionsTakeABoundedAddressSpaceAndNoMemory(String provider) {
-        Memory more = more(provider, provider.equals("shm") ? 20_000 : 3_000, (int) MEGABYTE);
+        Memory more = more(provider, provider.equals("shm") ? 5_000 : 1_500, (int) MEGABYTE);
 
         assertThat(more.addressSpace).isLessThan(RegionQuarantine.MOST_BYTES + MARGIN);
         assertThat(more.committed).isLessThan(MARGIN);

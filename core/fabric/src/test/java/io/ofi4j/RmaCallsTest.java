@@ -12,6 +12,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -63,7 +64,7 @@ class RmaCallsTest {
         }, Pair.DEADLINE);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aWriteWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
@@ -81,7 +82,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anInjectWithDataTellsTheTarget(String provider) {
         try (Pair pair = new Pair(provider);
@@ -97,7 +98,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void scatteredSegmentsGoOutInOneOperationAndComeBack(String provider) {
         try (Pair pair = new Pair(provider);
@@ -106,7 +107,7 @@ class RmaCallsTest {
                 MemoryRegion there = pair.domain.allocate(60, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] first = fill(one);
             byte[] second = fill(two);
-            RmaMessage message = pair.rma().message().peer(pair.far);
+            PreparedRma message = pair.rma().message().peer(pair.far);
             assertThat(message.localLimit()).as("segments that %s takes", provider).isGreaterThanOrEqualTo(2);
             message.local(one, 10, 20).local(two, 50, 40).remote(there.remote(), 0, 60);
             byte[] expected = new byte[60];
@@ -129,14 +130,14 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void segmentsAreScatteredAtTheTargetAsFarAsTheProviderTakesThem(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(64, Access.WRITE, Access.READ);
                 MemoryRegion there = pair.domain.allocate(256, Access.REMOTE_WRITE, Access.REMOTE_READ)) {
             byte[] sent = fill(source);
-            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 64);
+            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 64);
             int parts = Math.min(4, message.remoteLimit());
             int size = 64 / parts;
             byte[] expected = new byte[256];
@@ -156,14 +157,14 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPreparedOperationIsPostedAgainAfterAFieldHasChanged(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(80, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(80, Access.REMOTE_WRITE)) {
             byte[] sent = fill(source);
-            RmaMessage message = pair.rma().message().peer(pair.far);
+            PreparedRma message = pair.rma().message().peer(pair.far);
             for (int i = 0; i < 10; i++) {
                 message.clear().local(source, i * 8L, 8).remote(target.remote(), 72 - i * 8L, 8).write(i);
                 pair.awaitToken(i);
@@ -176,13 +177,13 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void deliveryCompleteMeansThatTheBytesAreThere(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, LENGTH)
+            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, LENGTH)
                     .remote(target.remote(), 0, LENGTH).flags(OperationFlag.DELIVERY_COMPLETE);
             for (int i = 0; i < 20; i++) {
                 byte[] sent = fill(source);
@@ -202,7 +203,7 @@ class RmaCallsTest {
                     MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                     MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
                 byte[] sent = fill(source);
-                RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
+                PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 8).remote(target.remote(), 0,
                         8);
                 message.flags(flag).write(1);
                 message.flags().write(2); // what MORE has announced
@@ -215,7 +216,7 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aMessageCarriesDataWithItsFlag(String provider) {
         try (Pair pair = new Pair(provider);
@@ -246,14 +247,14 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aWriteOfNoBytesIsDeliveredOrRefused(String provider) {
         boolean hangs = provider.equals("shm") && Libfabric.load().version().major() < 2;
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
+            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0)
                     .flags(OperationFlag.DELIVERY_COMPLETE);
             if (hangs) {
                 assertThatThrownBy(() -> message.write(1)).isInstanceOf(UnsupportedOperationException.class)
@@ -272,7 +273,7 @@ class RmaCallsTest {
         try (Pair pair = new Pair(TestProviders.hints("shm").operationFlags(OperationFlag.DELIVERY_COMPLETE));
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
-            RmaMessage message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
+            PreparedRma message = pair.rma().message().peer(pair.far).local(source, 0, 0).remote(target.remote(), 0, 0);
             List<Runnable> writes = List.of(() -> pair.rma().write(source, 0, 0, pair.far, target.remote(), 0, 1),
                     () -> pair.rma().writeData(source, 0, 0, 2, pair.far, target.remote(), 0, 1),
                     () -> message.writeVector(1));
@@ -287,17 +288,17 @@ class RmaCallsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aFlagWhoseCapabilityTheProviderLacksIsRefused(String provider) {
         try (Pair pair = new Pair(provider)) {
-            RmaMessage message = pair.rma().message();
+            PreparedRma message = pair.rma().message();
             refuses(message, OperationFlag.FENCE, Capability.FENCE, pair);
             refuses(message, OperationFlag.COMMIT_COMPLETE, Capability.RMA_PMEM, pair);
         }
     }
 
-    private static void refuses(RmaMessage message, OperationFlag flag, Capability needed, Pair pair) {
+    private static void refuses(PreparedRma message, OperationFlag flag, Capability needed, Pair pair) {
         if (pair.endpoint.info().capabilities().contains(needed)) {
             message.flags(flag);
             return;
@@ -333,7 +334,7 @@ class RmaCallsTest {
                 MemoryRegion source = pair.domain.allocate(LENGTH, Access.WRITE);
                 MemoryRegion large = pair.domain.allocate(1 << 20, Access.WRITE, Access.REMOTE_WRITE);
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.REMOTE_WRITE)) {
-            RmaMessage message = pair.rma().message();
+            PreparedRma message = pair.rma().message();
             assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("peer");
             message.peer(pair.far);
             assertThatIllegalStateException().isThrownBy(() -> message.tryWrite(1)).withMessageContaining("segments");

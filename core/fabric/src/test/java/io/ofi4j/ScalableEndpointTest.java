@@ -14,6 +14,7 @@ import io.ofi4j.info.EndpointOption;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Endpoints of several contexts: fi_scalable_ep, fi_tx_context, fi_rx_context and fi_rx_addr. */
@@ -249,7 +249,7 @@ class ScalableEndpointTest {
 
     static Stream<String> lacking() { return TestProviders.transfers().filter(name -> !name.equals("sockets")); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("lacking")
     void aProviderWithoutScalableEndpointsIsNamed(String provider) {
         try (Pair pair = new Pair(provider)) {

@@ -12,6 +12,7 @@ import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -55,7 +56,7 @@ class SelectiveCompletionTest {
             endpoint.rma().write(source, 0, source.length(), pair.far, target.remote(), 0, token);
         }
 
-        RmaMessage message() {
+        PreparedRma message() {
             return endpoint.rma().message().peer(pair.far).local(source, 0, source.length()).remote(target.remote(), 0,
                     target.length());
         }
@@ -91,12 +92,12 @@ class SelectiveCompletionTest {
         return bytes;
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void onlyWhatAsksForACompletionGivesOne(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
             byte[] sent = fill(selective.source);
-            RmaMessage message = selective.message();
+            PreparedRma message = selective.message();
             for (int round = 0; round < 3; round++) {
                 for (int i = 0; i < 300; i++) { // more than the queue has room for: silent ones leave it without an entry
                     selective.write(1000 + i);
@@ -113,7 +114,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void readsAreSilentToo(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
@@ -131,7 +132,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aRegionUnderASilentOperationStaysUntilItIsOver(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
@@ -147,7 +148,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aSilentOperationThatIsCanceledIsReportedOnce(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), 8 << 20)) {
@@ -187,7 +188,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void silentOperationsLeaveNothingForALaterPoll(String provider) {
         try (Selective selective = new Selective(TestProviders.hints(provider), LENGTH)) {
@@ -204,7 +205,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointCanAskForEveryCompletionByDefault(String provider) {
         FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.COMPLETION);
@@ -217,7 +218,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void deliveryCanBeWhatEveryCompletionSays(String provider) {
         FabricHints hints = TestProviders.hints(provider).operationFlags(OperationFlag.DELIVERY_COMPLETE);
@@ -249,7 +250,7 @@ class SelectiveCompletionTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void commitCompleteHoldsWhereItIsOfferedAndIsRefusedByNameElsewhere(String provider) {
         FabricHints persistent = TestProviders.hints(provider).capabilities(Capability.RMA, Capability.RMA_PMEM)

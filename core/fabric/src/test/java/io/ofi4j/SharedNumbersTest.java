@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
@@ -20,14 +21,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A counter, a spin lock and the tail of a queue without locks, in the memory of a peer, that threads and processes use at the same
  * time. {@code scripts/test --atomics} raises the counter a million times in total; an ordinary run, 1600 times.
  */
+@Tag("gate")
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class SharedNumbersTest {
     private static final int OPERATIONS = Integer.getInteger("ofi4j.test.atomics", 1600);
@@ -160,7 +162,7 @@ class SharedNumbersTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#atomics")
     void ofEightThreads(String provider) {
         try (Pair pair = new Pair(TestProviders.atomicHints(provider));
@@ -173,7 +175,7 @@ class SharedNumbersTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("unconnected")
     void ofEightThreadsInEachOfTwoProcesses(String provider) {
         int threads = THREADS * PROCESSES;

@@ -6,20 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.info.MessageOrder;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Parts of regions as one argument, regions as buffers, and flags that tell of bytes. */
 class SliceTest {
     private static final int SIZE = 64;
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aSliceIsWrittenIntoASlice(String provider) {
         try (Pair pair = new Pair(provider);
@@ -34,7 +34,7 @@ class SliceTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aSliceIsReadIntoASlice(String provider) {
         try (Pair pair = new Pair(provider);
@@ -87,7 +87,7 @@ class SliceTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aFlagIsNotThereBeforeItsBytes(String provider) {
         try (Pair pair = new Pair(TestProviders.hints(provider));

@@ -10,11 +10,11 @@ import io.ofi4j.info.DomainStatistics;
 import io.ofi4j.info.EndpointStatistics;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an application reads of operations and regions agrees with what it did. */
@@ -28,7 +28,7 @@ class StatisticsTest {
         return (int) Math.min(LARGE, pair.rma().maximumMessageSize());
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionsAreCountedWhetherPolledOrKept(String provider) {
         try (Pair pair = new Pair(provider);
@@ -58,7 +58,7 @@ class StatisticsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatFoundNoRoomAndWhatClosingCanceledIsCounted(String provider) {
         int size = Math.max(4, DataReceiveCount.of(TestProviders.info(provider)));
@@ -102,7 +102,7 @@ class StatisticsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void regionsAreCountedFromRegistrationToDeregistration(String provider) {
         try (Pair pair = new Pair(provider);
@@ -123,7 +123,7 @@ class StatisticsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void latenciesAreRecordedBetweenSwitchingOnAndOff(String provider) {
         try (Pair pair = new Pair(provider);

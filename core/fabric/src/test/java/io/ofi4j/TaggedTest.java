@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.Capability;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Mailbox;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -33,7 +33,7 @@ class TaggedTest {
 
     private static boolean has(Mailbox box, Fact fact) { return box.pair.endpoint.quirks.has(fact); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("sizes")
     void aMessageArrivesWholeWithItsTag(String provider, int size) {
         try (Mailbox box = open(provider)) {
@@ -50,7 +50,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void receivesTakeTheirTagsInAnyOrder(String provider) {
         int count = 100;
@@ -70,7 +70,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void unexpectedMessagesWaitByTheThousand(String provider) {
         int count = 1000;
@@ -90,7 +90,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aMaskIgnoresBitsOfTheTagOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -118,7 +118,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void injectsDataAndSegmentsCarryTheirTags(String provider) {
         try (Mailbox box = open(provider)) {
@@ -140,7 +140,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void dataComesWithTheTagOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -159,7 +159,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aLookFindsAMessageAndLeavesItOrIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -193,7 +193,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aDiscardedMessageIsGoneOrTheCallIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -231,7 +231,7 @@ class TaggedTest {
         box.farDone.errors.clear();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aClaimedMessageIsKeptForWhoClaimedIt(String provider) {
         try (Mailbox box = open(provider)) {
@@ -264,7 +264,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aClaimOfNothingIsAnErrorAndKeepsNoPlace(String provider) {
         try (Mailbox box = open(provider)) {
@@ -280,7 +280,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void anEndpointIsClosedWithAClaimedMessage(String provider) {
         try (Mailbox box = open(provider)) {
@@ -295,7 +295,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aReceiveFromOnePeerLeavesTheMessagesOfOthers(String provider) {
         try (Mailbox box = new Mailbox(provider, Capability.TAGGED, Capability.RMA, Capability.DIRECTED_RECV);
@@ -318,7 +318,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aTagWithBitsThatTheProviderDoesNotMatchIsRefused(String provider) {
         try (Mailbox box = open(provider)) {
@@ -337,7 +337,7 @@ class TaggedTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(EVERY)
     void aCanceledReceiveComesBackOnceAndOthersStay(String provider) {
         try (Mailbox box = open(provider)) {

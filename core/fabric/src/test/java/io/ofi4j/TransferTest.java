@@ -3,6 +3,7 @@ package io.ofi4j;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
 import java.lang.foreign.MemorySegment;
@@ -11,11 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bytes arrive as they were, all of them, and nothing beside them changes. */
+@Tag("gate")
 @Timeout(200)
 class TransferTest {
     private static final int GUARD = 64;
@@ -27,7 +29,7 @@ class TransferTest {
 
     private final Random random = new Random(42);
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("a write of any size arrives intact, with one completion")
     void writeArrives(String provider) {
@@ -48,7 +50,7 @@ class TransferTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("a read of any size fetches what is there, with one completion")
     void readFetches(String provider) {
@@ -68,7 +70,7 @@ class TransferTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("an inject of any size up to the provider's limit arrives intact, though the source changes at once")
     void injectArrives(String provider) {
@@ -92,7 +94,7 @@ class TransferTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("64 MiB go out and come back, in as many operations as it takes")
     void largeTransfers(String provider) {
@@ -120,7 +122,7 @@ class TransferTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     @DisplayName("as many writes as the queue holds are in flight at once, and each token comes back once")
     void manyInFlight(String provider) {

@@ -16,6 +16,7 @@ import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +71,7 @@ class TutorialTest {
     }
 
     /** 2. A write into a peer's memory. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void write(String provider) {
         Libfabric libfabric = Libfabric.load();
@@ -113,7 +114,7 @@ class TutorialTest {
     }
 
     /** 3. A read from a peer's memory. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void read(String provider) {
         Libfabric libfabric = Libfabric.load();
@@ -243,7 +244,7 @@ class TutorialTest {
     }
 
     /** 6. The exchange: a number goes back and forth, and grows by one each time. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void exchange(String provider) throws Exception {
         int rounds = 10;
@@ -279,7 +280,7 @@ class TutorialTest {
     }
 
     /** 7. A side that does something else: a thread makes progress for it. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void aTargetThatNeverPolls(String provider) {
         try (Side left = new Side(provider);
@@ -317,7 +318,7 @@ class TutorialTest {
     }
 
     /** 9. Messages: the receiver says where they go, and with tags, which it wants. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void messagesWithTags(String provider) {
         Libfabric libfabric = Libfabric.load();

@@ -12,6 +12,7 @@ import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.info.ProgressModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.Patience;
@@ -22,7 +23,6 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is particular to verbs. Runs where the tests are given a device, see {@code scripts/test --verbs}. */
@@ -42,7 +42,7 @@ class VerbsTest {
                 "no RDMA device was named with -Dofi4j.test.providers; scripts/test --verbs makes one");
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void theDeviceChoosesKeysOfFourBytesForVirtualAddresses(String provider) {
         try (Pair pair = new Pair(provider); MemoryRegion region = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
@@ -63,7 +63,7 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anOperationBeyondWhatTheDeviceTakesIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -78,7 +78,7 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aLongerInjectThanTheDeviceTakesIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -92,7 +92,7 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void injectsHaveTheSizesOfSoftRoce(String provider) {
         try (Pair pair = new Pair(provider)) {
@@ -114,11 +114,11 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void moreRemoteSegmentsThanTheDeviceTakesAreRefused(String provider) {
         try (Pair pair = new Pair(provider); MemoryRegion there = pair.domain.allocate(64, Access.REMOTE_WRITE)) {
-            RmaMessage message = pair.rma().message().peer(pair.far);
+            PreparedRma message = pair.rma().message().peer(pair.far);
             assertThat(message.remoteLimit()).isEqualTo(1);
             message.remote(there.remote(), 0, 8);
             assertThatIllegalArgumentException().isThrownBy(() -> message.remote(there.remote(), 8, 8))
@@ -126,7 +126,7 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionDataOfMoreThanFourBytesIsRefused(String provider) {
         try (Pair pair = new Pair(provider);
@@ -142,14 +142,14 @@ class VerbsTest {
 
     private static boolean carriesData(Pair pair) { return pair.domain.info().domain().completionDataSize() > 0; }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void completionDataIsRefusedByNameWhereTheDeviceCarriesNone(String provider) {
         try (Pair pair = new Pair(provider);
                 MemoryRegion source = pair.domain.allocate(8, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(8, Access.REMOTE_WRITE)) {
             assumeTrue(!carriesData(pair), "the device carries completion data");
-            RmaMessage message = pair.rma().message();
+            PreparedRma message = pair.rma().message();
             assertThatThrownBy(() -> pair.rma().tryWriteData(source, 0, 8, 0, pair.far, target.remote(), 0, 1))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("completion data is not offered");
@@ -161,7 +161,7 @@ class VerbsTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void severalLocalSegmentsAreWrittenAndAReadIntoThemFillsAllOrIsRefusedByName(String provider) {
         try (Pair pair = new Pair(provider);
@@ -170,7 +170,7 @@ class VerbsTest {
                 MemoryRegion there = pair.domain.allocate(16, Access.REMOTE_READ, Access.REMOTE_WRITE)) {
             one.segment().set(JAVA_LONG, 0, 7);
             two.segment().set(JAVA_LONG, 0, 42);
-            RmaMessage message = pair.rma().message().peer(pair.far).local(one, 0, 8).local(two, 0, 8)
+            PreparedRma message = pair.rma().message().peer(pair.far).local(one, 0, 8).local(two, 0, 8)
                     .remote(there.remote(), 0, 16);
             message.write(1);
             pair.awaitToken(1);
@@ -194,7 +194,7 @@ class VerbsTest {
     }
 
     /** A wrong key breaks the connection: what was posted behind it comes back, too, and another endpoint works. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aFailureReachesEveryOutstandingToken(String provider) {
         try (Pair pair = new Pair(provider);

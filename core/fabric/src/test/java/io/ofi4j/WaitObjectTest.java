@@ -8,6 +8,7 @@ import io.ofi4j.info.CounterEvent;
 import io.ofi4j.info.Direction;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -15,12 +16,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What endpoints do to the wait objects of the queues and counters that they are bound to. */
+@Tag("gate")
 @Timeout(300)
 class WaitObjectTest {
     static Stream<Arguments> providersAndDirections() {
@@ -28,7 +30,7 @@ class WaitObjectTest {
                 .flatMap(provider -> Stream.of(Direction.values()).map(direction -> Arguments.of(provider, direction)));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anInfoSaysWhichWaitObjectsItsQueuesHave(String provider) {
         FabricInfo info = TestProviders.info(TestProviders.hints(provider));
@@ -49,7 +51,7 @@ class WaitObjectTest {
     }
 
     /** In a JVM of its own, which ofi_rxm would end: it leaves what the endpoint waited for in the wait object. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void queuesAndCountersAreWaitedForAfterAnEndpointOfTheirsWasClosed(String provider) {
         Forked.Result result = Forked.run(WaitsAfterAClose.class, provider);
@@ -128,7 +130,7 @@ class WaitObjectTest {
     }
 
     /** ofi_rxd takes the queue that it is told of first for both. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndDirections")
     void anEndpointHasOneQueueWithAWaitObjectAndOneWithout(String provider, Direction waits) {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults();
@@ -155,7 +157,7 @@ class WaitObjectTest {
     }
 
     /** As in an application's own loop, which looks whether it is to stop before it waits. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.WaitTest#withDescriptor")
     void aSignalBeforeALoopWaitsIsNotLost(String provider) {
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.WaitObject;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.internal.os.Descriptors;
@@ -24,7 +25,6 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -55,7 +55,7 @@ class WaitTest {
         return new Pair(TestProviders.hints(provider), CompletionQueueAttributes.defaults().waitObject(object));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aProviderOffersItsWaitObjectsAndRefusesOthersByName(String provider) {
         List<WaitObject> offered = offered(provider).toList();
@@ -85,7 +85,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aBlockingReadReturnsWhatCompletes(String provider, WaitObject object) throws Exception {
         int count = 200;
@@ -111,7 +111,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aBlockingReadEndsWithItsDeadline(String provider, WaitObject object) {
         try (Pair pair = pair(provider, object)) {
@@ -126,7 +126,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aSignalEndsABlockingRead(String provider, WaitObject object) throws Exception {
         try (Pair pair = pair(provider, object); ExecutorService pool = Executors.newFixedThreadPool(3)) {
@@ -148,7 +148,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void closingEndsABlockingRead(String provider, WaitObject object) throws Exception {
         try (Fabric fabric = Libfabric.load().openFabric(TestProviders.info(provider));
@@ -174,7 +174,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void anInterruptEndsABlockingRead(String provider, WaitObject object) throws Exception {
         try (Pair pair = pair(provider, object)) {
@@ -196,7 +196,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void manyVirtualThreadsWaitWithoutHoldingACarrier(String provider, WaitObject object) throws Exception {
         int threads = 200; // many more than carriers
@@ -223,7 +223,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDescriptor")
     void othersPostAndPollWhileOneBlocks(String provider) throws Exception {
         try (Pair pair = pair(provider, WaitObject.FD);
@@ -258,7 +258,7 @@ class WaitTest {
     }
 
     /** Two endpoints, one thread, no spinning: it sleeps in poll(2) over both descriptors until one is readable. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDescriptor")
     void anApplicationsOwnLoopSleepsUntilSomethingIsThere(String provider) {
         int count = 100;
@@ -298,7 +298,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDescriptor")
     void whatIsKeptWakesWhoBlocksOnTheDescriptor(String provider) throws Exception {
         try (Pair pair = pair(provider, WaitObject.FD);
@@ -324,7 +324,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("withDescriptor")
     void blockingOnSeveralQueuesEndsWithTheFirst(String provider) {
         try (Pair pair = pair(provider, WaitObject.FD)) {
@@ -345,7 +345,7 @@ class WaitTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providersAndWaitObjects")
     void aThresholdWaitsForSeveral(String provider, WaitObject object) throws Exception {
         CompletionQueueAttributes attributes = CompletionQueueAttributes.defaults().waitObject(object).waitThreshold(3);

@@ -1,6 +1,7 @@
 package io.ofi4j.examples;
 
 import java.lang.reflect.Proxy;
+import java.util.Optional;
 
 /**
  * The first Ctrl-C asks the work to end and to print what it has; the second ends the process as ever. By reflection: the compiler
@@ -25,6 +26,29 @@ public final class Interrupt implements AutoCloseable {
     /** {@return one for a process whose parent decides about the second: a terminal sends each to both} */
     public static Interrupt ofChild() {
         return new Interrupt(false);
+    }
+
+    /**
+     * {@return a sentence for who will press Ctrl-C in vain; empty where it works} Shells have what they start in the background of a
+     * script ignore SIGINT, children inherit that, and the JVM leaves an ignored signal alone.
+     */
+    public static Optional<String> obstacle() {
+        try (Interrupt tried = new Interrupt()) {
+            return tried.isIgnored()
+                    ? Optional.of(
+                            "ofi4j: Ctrl-C does not end this, for SIGINT was ignored when it was started, as scripts do"
+                                    + " with what they start in the background: 'kill " + ProcessHandle.current().pid()
+                                    + "' does.")
+                    : Optional.empty();
+        }
+    }
+
+    private boolean isIgnored() {
+        try {
+            return previous == type("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e); // jdk.unsupported is required
+        }
     }
 
     private Object handler() {

@@ -22,9 +22,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The machine as it is, and made worse in every way that a process can arrange for another. */
+@Tag("gate")
 class DoctorTest {
     private static final Map<String, String> MARKS = Map.of("OK", "ok", "HINT", " *", "PROBLEM", "!!");
     private static final List<String> SUBJECTS = List.of("JDK", "native access", "libfabric", "providers", "devices",

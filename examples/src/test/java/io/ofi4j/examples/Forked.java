@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,7 +21,7 @@ import java.util.regex.Pattern;
 /** The command in a process of its own, with stdout and stderr in files; every wait has a deadline. */
 public final class Forked implements AutoCloseable {
     /** Where a machine is emulated, {@code scripts/verbs} sets how many times as long it takes. */
-    private static final int DEADLINE_SECONDS = 30
+    private static final int DEADLINE_SECONDS = 120
             * Integer.parseInt(System.getenv().getOrDefault("OFI4J_PATIENCE", "1"));
 
     /** Of processes that have modules, also where this one does not. */
@@ -39,6 +43,11 @@ public final class Forked implements AutoCloseable {
     public record Launch(List<String> prefix, Map<String, String> environment, List<String> options, Class<?> main) {
         /** As a user starts the command. */
         public static final Launch USUAL = new Launch(List.of(), Map.of(), List.of(NATIVE_ACCESS), Ofi4j.class);
+
+        /** As from a terminal, where Ctrl-C works, also if these tests were started in a shell's background, which ignores SIGINT. */
+        public static final Launch INTERRUPTIBLE = Interrupt.obstacle().isEmpty()
+                ? USUAL
+                : USUAL.behind("env", "--default-signal=INT");
 
         /** Where native access is refused to who was not given it: by JDK 24 and newer when asked, before that if somebody was. */
         public static final Launch REFUSING = Runtime.version().feature() >= 24
@@ -164,6 +173,44 @@ public final class Forked implements AutoCloseable {
             throw new AssertionError(e);
         }
         return new Run(process.exitValue(), read(out), read(err));
+    }
+
+    /** Waits until the process has used so much more of a processor, however long that takes it beside other work. */
+    public void awaitWork(Duration more) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+        Duration before = used();
+        while (used().minus(before).compareTo(more) < 0) {
+            assertThat(System.nanoTime()).as("it works; so far " + used() + read(err)).isLessThan(end);
+            sleep();
+        }
+    }
+
+    private Duration used() { return process.info().totalCpuDuration().orElseThrow(); }
+
+    /** As Ctrl-C does. */
+    public void interrupt() {
+        try {
+            assertThat(new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor()).isZero();
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * {@return a port that nobody listens at, for who must know it before a server has it} It is below those that the system gives to
+     * whoever asks for any, so that none of them is taken meanwhile.
+     */
+    public static int freePort() {
+        for (int tries = 0; tries < 1000; tries++) {
+            int port = 20_000 + (int) ((ProcessHandle.current().pid() * 31 + tries) % 10_000);
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1);
+                return port;
+            } catch (IOException e) {
+                continue; // somebody has it
+            }
+        }
+        throw new AssertionError("no port is free");
     }
 
     /** {@return the process} */

@@ -7,12 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of several processes, started by {@code scripts/launch}. They check themselves, and fail if they are wrong. */
+@Tag("gate")
 class JobProgramsTest {
     private static final int SECONDS = 120;
 

@@ -2,9 +2,6 @@ package io.ofi4j.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,8 +31,8 @@ class PairsTest {
     }
 
     @Test
-    void a_client_writes_over_a_connection_and_the_server_learns_of_it() throws IOException {
-        String port = freePort();
+    void a_client_writes_over_a_connection_and_the_server_learns_of_it() {
+        String port = Integer.toString(Forked.freePort());
         Forked.Launch program = program(ConnectedPair.class);
         try (Forked server = program.start("server", "tcp", "127.0.0.1", port)) {
             server.awaitOutput("serving");
@@ -54,12 +51,6 @@ class PairsTest {
             Run run = program.await();
             assertThat(run.exitCode()).isEqualTo(2);
             assertThat(run.err()).startsWith("usage: " + main.getSimpleName() + " ");
-        }
-    }
-
-    private static String freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return Integer.toString(socket.getLocalPort());
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.ofi4j.Libfabric;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,15 +15,17 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The short form of the soak, with faults; {@code scripts/test --soak} is the long one. On a machine that is slow now each takes as long as it
  * needs for every kind of fault.
  */
+@Tag("gate")
 @Timeout(1200)
 class SoakTest {
     private static final String SECONDS = System.getProperty("ofi4j.soak.seconds", "6");
 
     @Test
-    void interruptEndsItWithASummary() throws Exception {
-        try (Forked soak = Forked.start("soak", "-p", "shm", "--duration", "600", "--json")) {
+    void interruptEndsItWithASummary() {
+        try (Forked soak = Forked.Launch.INTERRUPTIBLE.start("soak", "-p", "shm", "--duration", "600", "--json",
+                "--no-faults", "--seed", "1")) {
             soak.awaitError("(\\d+ of 600 s: \\d+ rounds, )");
-            new ProcessBuilder("kill", "-INT", Long.toString(soak.process().pid())).start().waitFor();
+            soak.interrupt();
             Run run = soak.await(100);
 
             assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
@@ -30,6 +33,17 @@ class SoakTest {
         }
     }
 
+    @Test
+    void whoIgnoresSigintSaysThatCtrlCDoesNotEndIt() {
+        try (Forked soak = Forked.Launch.USUAL.behind("sh", "-c", "trap '' INT; exec \"$0\" \"$@\"").start("soak", "-p",
+                "shm", "--duration", "600")) {
+            String process = soak.awaitError("'kill (\\d+)' does");
+
+            assertThat(process).isEqualTo(Long.toString(soak.process().pid()));
+        }
+    }
+
+    @Tag("long") // random faults, and memory that may grow for other reasons
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp;ofi_rxm", "net|tcp", "sockets", "udp;ofi_rxd"})
     void nothingIsLostDamagedOrLeaked(String providers) {

@@ -1,12 +1,12 @@
 package io.ofi4j.jmh;
 
 import io.ofi4j.info.OperationFlag;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 
 /** The public API with operations that were prepared once and are posted again and again. */
 public class PreparedLayer extends PublicLayer {
-    private RmaMessage transfer;
-    private RmaMessage inject;
+    private PreparedRma transfer;
+    private PreparedRma inject;
 
     @Override
     void open() {

@@ -32,25 +32,19 @@ public class __pthread_mutex_s {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_INT.withName("__lock"),
-        verbs_h.C_INT.withName("__count"),
-        verbs_h.C_INT.withName("__owner"),
-        verbs_h.C_INT.withName("__nusers"),
-        verbs_h.C_INT.withName("__kind"),
-        verbs_h.C_SHORT.withName("__spins"),
-        verbs_h.C_SHORT.withName("__elision"),
-        __pthread_internal_list.layout().withName("__list")
-    ).withName("__pthread_mutex_s");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(verbs_h.C_INT.withName("__lock"), verbs_h.C_INT.withName("__count"),
+                    verbs_h.C_INT.withName("__owner"), verbs_h.C_INT.withName("__nusers"),
+                    verbs_h.C_INT.withName("__kind"), verbs_h.C_SHORT.withName("__spins"),
+                    verbs_h.C_SHORT.withName("__elision"), __pthread_internal_list.layout().withName("__list"))
+            .withName("__pthread_mutex_s");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final OfInt __lock$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__lock"));
+    private static final OfInt __lock$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__lock"));
 
     /**
      * Layout for field:
@@ -58,9 +52,7 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static final OfInt __lock$layout() {
-        return __lock$LAYOUT;
-    }
+    public static final OfInt __lock$layout() { return __lock$LAYOUT; }
 
     private static final long __lock$OFFSET = $LAYOUT.byteOffset(groupElement("__lock"));
 
@@ -70,9 +62,7 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static final long __lock$offset() {
-        return __lock$OFFSET;
-    }
+    public static final long __lock$offset() { return __lock$OFFSET; }
 
     /**
      * Getter for field:
@@ -80,9 +70,7 @@ public class __pthread_mutex_s {
      * int __lock
      * }
      */
-    public static int __lock(MemorySegment struct) {
-        return struct.get(__lock$LAYOUT, __lock$OFFSET);
-    }
+    public static int __lock(MemorySegment struct) { return struct.get(__lock$LAYOUT, __lock$OFFSET); }
 
     /**
      * Setter for field:
@@ -94,7 +82,7 @@ public class __pthread_mutex_s {
         struct.set(__lock$LAYOUT, __lock$OFFSET, fieldValue);
     }
 
-    private static final OfInt __count$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__count"));
+    private static final OfInt __count$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__count"));
 
     /**
      * Layout for field:
@@ -102,9 +90,7 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static final OfInt __count$layout() {
-        return __count$LAYOUT;
-    }
+    public static final OfInt __count$layout() { return __count$LAYOUT; }
 
     private static final long __count$OFFSET = $LAYOUT.byteOffset(groupElement("__count"));
 
@@ -114,9 +100,7 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static final long __count$offset() {
-        return __count$OFFSET;
-    }
+    public static final long __count$offset() { return __count$OFFSET; }
 
     /**
      * Getter for field:
@@ -124,9 +108,7 @@ public class __pthread_mutex_s {
      * unsigned int __count
      * }
      */
-    public static int __count(MemorySegment struct) {
-        return struct.get(__count$LAYOUT, __count$OFFSET);
-    }
+    public static int __count(MemorySegment struct) { return struct.get(__count$LAYOUT, __count$OFFSET); }
 
     /**
      * Setter for field:
@@ -138,7 +120,7 @@ public class __pthread_mutex_s {
         struct.set(__count$LAYOUT, __count$OFFSET, fieldValue);
     }
 
-    private static final OfInt __owner$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__owner"));
+    private static final OfInt __owner$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__owner"));
 
     /**
      * Layout for field:
@@ -146,9 +128,7 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static final OfInt __owner$layout() {
-        return __owner$LAYOUT;
-    }
+    public static final OfInt __owner$layout() { return __owner$LAYOUT; }
 
     private static final long __owner$OFFSET = $LAYOUT.byteOffset(groupElement("__owner"));
 
@@ -158,9 +138,7 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static final long __owner$offset() {
-        return __owner$OFFSET;
-    }
+    public static final long __owner$offset() { return __owner$OFFSET; }
 
     /**
      * Getter for field:
@@ -168,9 +146,7 @@ public class __pthread_mutex_s {
      * int __owner
      * }
      */
-    public static int __owner(MemorySegment struct) {
-        return struct.get(__owner$LAYOUT, __owner$OFFSET);
-    }
+    public static int __owner(MemorySegment struct) { return struct.get(__owner$LAYOUT, __owner$OFFSET); }
 
     /**
      * Setter for field:
@@ -182,7 +158,7 @@ public class __pthread_mutex_s {
         struct.set(__owner$LAYOUT, __owner$OFFSET, fieldValue);
     }
 
-    private static final OfInt __nusers$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__nusers"));
+    private static final OfInt __nusers$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__nusers"));
 
     /**
      * Layout for field:
@@ -190,9 +166,7 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static final OfInt __nusers$layout() {
-        return __nusers$LAYOUT;
-    }
+    public static final OfInt __nusers$layout() { return __nusers$LAYOUT; }
 
     private static final long __nusers$OFFSET = $LAYOUT.byteOffset(groupElement("__nusers"));
 
@@ -202,9 +176,7 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static final long __nusers$offset() {
-        return __nusers$OFFSET;
-    }
+    public static final long __nusers$offset() { return __nusers$OFFSET; }
 
     /**
      * Getter for field:
@@ -212,9 +184,7 @@ public class __pthread_mutex_s {
      * unsigned int __nusers
      * }
      */
-    public static int __nusers(MemorySegment struct) {
-        return struct.get(__nusers$LAYOUT, __nusers$OFFSET);
-    }
+    public static int __nusers(MemorySegment struct) { return struct.get(__nusers$LAYOUT, __nusers$OFFSET); }
 
     /**
      * Setter for field:
@@ -226,7 +196,7 @@ public class __pthread_mutex_s {
         struct.set(__nusers$LAYOUT, __nusers$OFFSET, fieldValue);
     }
 
-    private static final OfInt __kind$LAYOUT = (OfInt)$LAYOUT.select(groupElement("__kind"));
+    private static final OfInt __kind$LAYOUT = (OfInt) $LAYOUT.select(groupElement("__kind"));
 
     /**
      * Layout for field:
@@ -234,9 +204,7 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static final OfInt __kind$layout() {
-        return __kind$LAYOUT;
-    }
+    public static final OfInt __kind$layout() { return __kind$LAYOUT; }
 
     private static final long __kind$OFFSET = $LAYOUT.byteOffset(groupElement("__kind"));
 
@@ -246,9 +214,7 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static final long __kind$offset() {
-        return __kind$OFFSET;
-    }
+    public static final long __kind$offset() { return __kind$OFFSET; }
 
     /**
      * Getter for field:
@@ -256,9 +222,7 @@ public class __pthread_mutex_s {
      * int __kind
      * }
      */
-    public static int __kind(MemorySegment struct) {
-        return struct.get(__kind$LAYOUT, __kind$OFFSET);
-    }
+    public static int __kind(MemorySegment struct) { return struct.get(__kind$LAYOUT, __kind$OFFSET); }
 
     /**
      * Setter for field:
@@ -270,7 +234,7 @@ public class __pthread_mutex_s {
         struct.set(__kind$LAYOUT, __kind$OFFSET, fieldValue);
     }
 
-    private static final OfShort __spins$LAYOUT = (OfShort)$LAYOUT.select(groupElement("__spins"));
+    private static final OfShort __spins$LAYOUT = (OfShort) $LAYOUT.select(groupElement("__spins"));
 
     /**
      * Layout for field:
@@ -278,9 +242,7 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static final OfShort __spins$layout() {
-        return __spins$LAYOUT;
-    }
+    public static final OfShort __spins$layout() { return __spins$LAYOUT; }
 
     private static final long __spins$OFFSET = $LAYOUT.byteOffset(groupElement("__spins"));
 
@@ -290,9 +252,7 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static final long __spins$offset() {
-        return __spins$OFFSET;
-    }
+    public static final long __spins$offset() { return __spins$OFFSET; }
 
     /**
      * Getter for field:
@@ -300,9 +260,7 @@ public class __pthread_mutex_s {
      * short __spins
      * }
      */
-    public static short __spins(MemorySegment struct) {
-        return struct.get(__spins$LAYOUT, __spins$OFFSET);
-    }
+    public static short __spins(MemorySegment struct) { return struct.get(__spins$LAYOUT, __spins$OFFSET); }
 
     /**
      * Setter for field:
@@ -314,7 +272,7 @@ public class __pthread_mutex_s {
         struct.set(__spins$LAYOUT, __spins$OFFSET, fieldValue);
     }
 
-    private static final OfShort __elision$LAYOUT = (OfShort)$LAYOUT.select(groupElement("__elision"));
+    private static final OfShort __elision$LAYOUT = (OfShort) $LAYOUT.select(groupElement("__elision"));
 
     /**
      * Layout for field:
@@ -322,9 +280,7 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static final OfShort __elision$layout() {
-        return __elision$LAYOUT;
-    }
+    public static final OfShort __elision$layout() { return __elision$LAYOUT; }
 
     private static final long __elision$OFFSET = $LAYOUT.byteOffset(groupElement("__elision"));
 
@@ -334,9 +290,7 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static final long __elision$offset() {
-        return __elision$OFFSET;
-    }
+    public static final long __elision$offset() { return __elision$OFFSET; }
 
     /**
      * Getter for field:
@@ -344,9 +298,7 @@ public class __pthread_mutex_s {
      * short __elision
      * }
      */
-    public static short __elision(MemorySegment struct) {
-        return struct.get(__elision$LAYOUT, __elision$OFFSET);
-    }
+    public static short __elision(MemorySegment struct) { return struct.get(__elision$LAYOUT, __elision$OFFSET); }
 
     /**
      * Setter for field:
@@ -358,7 +310,7 @@ public class __pthread_mutex_s {
         struct.set(__elision$LAYOUT, __elision$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout __list$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("__list"));
+    private static final GroupLayout __list$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("__list"));
 
     /**
      * Layout for field:
@@ -366,9 +318,7 @@ public class __pthread_mutex_s {
      * __pthread_list_t __list
      * }
      */
-    public static final GroupLayout __list$layout() {
-        return __list$LAYOUT;
-    }
+    public static final GroupLayout __list$layout() { return __list$LAYOUT; }
 
     private static final long __list$OFFSET = $LAYOUT.byteOffset(groupElement("__list"));
 
@@ -378,9 +328,7 @@ public class __pthread_mutex_s {
      * __pthread_list_t __list
      * }
      */
-    public static final long __list$offset() {
-        return __list$OFFSET;
-    }
+    public static final long __list$offset() { return __list$OFFSET; }
 
     /**
      * Getter for field:
@@ -418,9 +366,7 @@ public class __pthread_mutex_s {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -442,8 +388,8 @@ public class __pthread_mutex_s {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

@@ -57,46 +57,28 @@ public class ibv_context_ops {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_POINTER.withName("_compat_query_device"),
-        verbs_h.C_POINTER.withName("_compat_query_port"),
-        verbs_h.C_POINTER.withName("_compat_alloc_pd"),
-        verbs_h.C_POINTER.withName("_compat_dealloc_pd"),
-        verbs_h.C_POINTER.withName("_compat_reg_mr"),
-        verbs_h.C_POINTER.withName("_compat_rereg_mr"),
-        verbs_h.C_POINTER.withName("_compat_dereg_mr"),
-        verbs_h.C_POINTER.withName("alloc_mw"),
-        verbs_h.C_POINTER.withName("bind_mw"),
-        verbs_h.C_POINTER.withName("dealloc_mw"),
-        verbs_h.C_POINTER.withName("_compat_create_cq"),
-        verbs_h.C_POINTER.withName("poll_cq"),
-        verbs_h.C_POINTER.withName("req_notify_cq"),
-        verbs_h.C_POINTER.withName("_compat_cq_event"),
-        verbs_h.C_POINTER.withName("_compat_resize_cq"),
-        verbs_h.C_POINTER.withName("_compat_destroy_cq"),
-        verbs_h.C_POINTER.withName("_compat_create_srq"),
-        verbs_h.C_POINTER.withName("_compat_modify_srq"),
-        verbs_h.C_POINTER.withName("_compat_query_srq"),
-        verbs_h.C_POINTER.withName("_compat_destroy_srq"),
-        verbs_h.C_POINTER.withName("post_srq_recv"),
-        verbs_h.C_POINTER.withName("_compat_create_qp"),
-        verbs_h.C_POINTER.withName("_compat_query_qp"),
-        verbs_h.C_POINTER.withName("_compat_modify_qp"),
-        verbs_h.C_POINTER.withName("_compat_destroy_qp"),
-        verbs_h.C_POINTER.withName("post_send"),
-        verbs_h.C_POINTER.withName("post_recv"),
-        verbs_h.C_POINTER.withName("_compat_create_ah"),
-        verbs_h.C_POINTER.withName("_compat_destroy_ah"),
-        verbs_h.C_POINTER.withName("_compat_attach_mcast"),
-        verbs_h.C_POINTER.withName("_compat_detach_mcast"),
-        verbs_h.C_POINTER.withName("_compat_async_event")
-    ).withName("ibv_context_ops");
+            verbs_h.C_POINTER.withName("_compat_query_device"), verbs_h.C_POINTER.withName("_compat_query_port"),
+            verbs_h.C_POINTER.withName("_compat_alloc_pd"), verbs_h.C_POINTER.withName("_compat_dealloc_pd"),
+            verbs_h.C_POINTER.withName("_compat_reg_mr"), verbs_h.C_POINTER.withName("_compat_rereg_mr"),
+            verbs_h.C_POINTER.withName("_compat_dereg_mr"), verbs_h.C_POINTER.withName("alloc_mw"),
+            verbs_h.C_POINTER.withName("bind_mw"), verbs_h.C_POINTER.withName("dealloc_mw"),
+            verbs_h.C_POINTER.withName("_compat_create_cq"), verbs_h.C_POINTER.withName("poll_cq"),
+            verbs_h.C_POINTER.withName("req_notify_cq"), verbs_h.C_POINTER.withName("_compat_cq_event"),
+            verbs_h.C_POINTER.withName("_compat_resize_cq"), verbs_h.C_POINTER.withName("_compat_destroy_cq"),
+            verbs_h.C_POINTER.withName("_compat_create_srq"), verbs_h.C_POINTER.withName("_compat_modify_srq"),
+            verbs_h.C_POINTER.withName("_compat_query_srq"), verbs_h.C_POINTER.withName("_compat_destroy_srq"),
+            verbs_h.C_POINTER.withName("post_srq_recv"), verbs_h.C_POINTER.withName("_compat_create_qp"),
+            verbs_h.C_POINTER.withName("_compat_query_qp"), verbs_h.C_POINTER.withName("_compat_modify_qp"),
+            verbs_h.C_POINTER.withName("_compat_destroy_qp"), verbs_h.C_POINTER.withName("post_send"),
+            verbs_h.C_POINTER.withName("post_recv"), verbs_h.C_POINTER.withName("_compat_create_ah"),
+            verbs_h.C_POINTER.withName("_compat_destroy_ah"), verbs_h.C_POINTER.withName("_compat_attach_mcast"),
+            verbs_h.C_POINTER.withName("_compat_detach_mcast"), verbs_h.C_POINTER.withName("_compat_async_event"))
+            .withName("ibv_context_ops");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
     /**
      * {@snippet lang=c :
@@ -116,20 +98,16 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_device.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_device.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -144,7 +122,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -153,7 +131,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_device$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_device"));
+    private static final AddressLayout _compat_query_device$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_query_device"));
 
     /**
      * Layout for field:
@@ -161,9 +140,7 @@ public class ibv_context_ops {
      * int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
      * }
      */
-    public static final AddressLayout _compat_query_device$layout() {
-        return _compat_query_device$LAYOUT;
-    }
+    public static final AddressLayout _compat_query_device$layout() { return _compat_query_device$LAYOUT; }
 
     private static final long _compat_query_device$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_device"));
 
@@ -173,9 +150,7 @@ public class ibv_context_ops {
      * int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
      * }
      */
-    public static final long _compat_query_device$offset() {
-        return _compat_query_device$OFFSET;
-    }
+    public static final long _compat_query_device$offset() { return _compat_query_device$OFFSET; }
 
     /**
      * Getter for field:
@@ -215,21 +190,16 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, byte _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_CHAR,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_CHAR, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_port.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_port.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -244,7 +214,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, byte _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, byte _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -253,7 +223,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_port$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_port"));
+    private static final AddressLayout _compat_query_port$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_query_port"));
 
     /**
      * Layout for field:
@@ -261,9 +232,7 @@ public class ibv_context_ops {
      * int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *)
      * }
      */
-    public static final AddressLayout _compat_query_port$layout() {
-        return _compat_query_port$LAYOUT;
-    }
+    public static final AddressLayout _compat_query_port$layout() { return _compat_query_port$LAYOUT; }
 
     private static final long _compat_query_port$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_port"));
 
@@ -273,9 +242,7 @@ public class ibv_context_ops {
      * int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *)
      * }
      */
-    public static final long _compat_query_port$offset() {
-        return _compat_query_port$OFFSET;
-    }
+    public static final long _compat_query_port$offset() { return _compat_query_port$OFFSET; }
 
     /**
      * Getter for field:
@@ -315,15 +282,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_alloc_pd.Function.class, "apply", $DESC);
 
@@ -349,7 +313,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_alloc_pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_alloc_pd"));
+    private static final AddressLayout _compat_alloc_pd$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_alloc_pd"));
 
     /**
      * Layout for field:
@@ -357,9 +322,7 @@ public class ibv_context_ops {
      * void *(*_compat_alloc_pd)(void)
      * }
      */
-    public static final AddressLayout _compat_alloc_pd$layout() {
-        return _compat_alloc_pd$LAYOUT;
-    }
+    public static final AddressLayout _compat_alloc_pd$layout() { return _compat_alloc_pd$LAYOUT; }
 
     private static final long _compat_alloc_pd$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_alloc_pd"));
 
@@ -369,9 +332,7 @@ public class ibv_context_ops {
      * void *(*_compat_alloc_pd)(void)
      * }
      */
-    public static final long _compat_alloc_pd$offset() {
-        return _compat_alloc_pd$OFFSET;
-    }
+    public static final long _compat_alloc_pd$offset() { return _compat_alloc_pd$OFFSET; }
 
     /**
      * Getter for field:
@@ -411,17 +372,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dealloc_pd.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dealloc_pd.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -445,7 +404,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_dealloc_pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_dealloc_pd"));
+    private static final AddressLayout _compat_dealloc_pd$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_dealloc_pd"));
 
     /**
      * Layout for field:
@@ -453,9 +413,7 @@ public class ibv_context_ops {
      * void *(*_compat_dealloc_pd)(void)
      * }
      */
-    public static final AddressLayout _compat_dealloc_pd$layout() {
-        return _compat_dealloc_pd$LAYOUT;
-    }
+    public static final AddressLayout _compat_dealloc_pd$layout() { return _compat_dealloc_pd$LAYOUT; }
 
     private static final long _compat_dealloc_pd$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_dealloc_pd"));
 
@@ -465,9 +423,7 @@ public class ibv_context_ops {
      * void *(*_compat_dealloc_pd)(void)
      * }
      */
-    public static final long _compat_dealloc_pd$offset() {
-        return _compat_dealloc_pd$OFFSET;
-    }
+    public static final long _compat_dealloc_pd$offset() { return _compat_dealloc_pd$OFFSET; }
 
     /**
      * Getter for field:
@@ -507,15 +463,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_reg_mr.Function.class, "apply", $DESC);
 
@@ -541,7 +494,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_reg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_reg_mr"));
+    private static final AddressLayout _compat_reg_mr$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_reg_mr"));
 
     /**
      * Layout for field:
@@ -549,9 +503,7 @@ public class ibv_context_ops {
      * void *(*_compat_reg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_reg_mr$layout() {
-        return _compat_reg_mr$LAYOUT;
-    }
+    public static final AddressLayout _compat_reg_mr$layout() { return _compat_reg_mr$LAYOUT; }
 
     private static final long _compat_reg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_reg_mr"));
 
@@ -561,9 +513,7 @@ public class ibv_context_ops {
      * void *(*_compat_reg_mr)(void)
      * }
      */
-    public static final long _compat_reg_mr$offset() {
-        return _compat_reg_mr$OFFSET;
-    }
+    public static final long _compat_reg_mr$offset() { return _compat_reg_mr$OFFSET; }
 
     /**
      * Getter for field:
@@ -603,15 +553,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_rereg_mr.Function.class, "apply", $DESC);
 
@@ -637,7 +584,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_rereg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_rereg_mr"));
+    private static final AddressLayout _compat_rereg_mr$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_rereg_mr"));
 
     /**
      * Layout for field:
@@ -645,9 +593,7 @@ public class ibv_context_ops {
      * void *(*_compat_rereg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_rereg_mr$layout() {
-        return _compat_rereg_mr$LAYOUT;
-    }
+    public static final AddressLayout _compat_rereg_mr$layout() { return _compat_rereg_mr$LAYOUT; }
 
     private static final long _compat_rereg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_rereg_mr"));
 
@@ -657,9 +603,7 @@ public class ibv_context_ops {
      * void *(*_compat_rereg_mr)(void)
      * }
      */
-    public static final long _compat_rereg_mr$offset() {
-        return _compat_rereg_mr$OFFSET;
-    }
+    public static final long _compat_rereg_mr$offset() { return _compat_rereg_mr$OFFSET; }
 
     /**
      * Getter for field:
@@ -699,15 +643,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_dereg_mr.Function.class, "apply", $DESC);
 
@@ -733,7 +674,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_dereg_mr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_dereg_mr"));
+    private static final AddressLayout _compat_dereg_mr$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_dereg_mr"));
 
     /**
      * Layout for field:
@@ -741,9 +683,7 @@ public class ibv_context_ops {
      * void *(*_compat_dereg_mr)(void)
      * }
      */
-    public static final AddressLayout _compat_dereg_mr$layout() {
-        return _compat_dereg_mr$LAYOUT;
-    }
+    public static final AddressLayout _compat_dereg_mr$layout() { return _compat_dereg_mr$LAYOUT; }
 
     private static final long _compat_dereg_mr$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_dereg_mr"));
 
@@ -753,9 +693,7 @@ public class ibv_context_ops {
      * void *(*_compat_dereg_mr)(void)
      * }
      */
-    public static final long _compat_dereg_mr$offset() {
-        return _compat_dereg_mr$OFFSET;
-    }
+    public static final long _compat_dereg_mr$offset() { return _compat_dereg_mr$OFFSET; }
 
     /**
      * Getter for field:
@@ -795,18 +733,13 @@ public class ibv_context_ops {
             MemorySegment apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER,
-            verbs_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER, verbs_h.C_POINTER,
+                verbs_h.C_INT);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(alloc_mw.Function.class, "apply", $DESC);
 
@@ -823,7 +756,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
+        public static MemorySegment invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
             try {
                 return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -832,7 +765,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout alloc_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_mw"));
+    private static final AddressLayout alloc_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("alloc_mw"));
 
     /**
      * Layout for field:
@@ -840,9 +773,7 @@ public class ibv_context_ops {
      * struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
      * }
      */
-    public static final AddressLayout alloc_mw$layout() {
-        return alloc_mw$LAYOUT;
-    }
+    public static final AddressLayout alloc_mw$layout() { return alloc_mw$LAYOUT; }
 
     private static final long alloc_mw$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_mw"));
 
@@ -852,9 +783,7 @@ public class ibv_context_ops {
      * struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
      * }
      */
-    public static final long alloc_mw$offset() {
-        return alloc_mw$OFFSET;
-    }
+    public static final long alloc_mw$offset() { return alloc_mw$OFFSET; }
 
     /**
      * Getter for field:
@@ -894,19 +823,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_POINTER, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(bind_mw.Function.class, "apply", $DESC);
 
@@ -923,7 +846,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -932,7 +855,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout bind_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("bind_mw"));
+    private static final AddressLayout bind_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("bind_mw"));
 
     /**
      * Layout for field:
@@ -940,9 +863,7 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static final AddressLayout bind_mw$layout() {
-        return bind_mw$LAYOUT;
-    }
+    public static final AddressLayout bind_mw$layout() { return bind_mw$LAYOUT; }
 
     private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("bind_mw"));
 
@@ -952,9 +873,7 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static final long bind_mw$offset() {
-        return bind_mw$OFFSET;
-    }
+    public static final long bind_mw$offset() { return bind_mw$OFFSET; }
 
     /**
      * Getter for field:
@@ -962,9 +881,7 @@ public class ibv_context_ops {
      * int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
      * }
      */
-    public static MemorySegment bind_mw(MemorySegment struct) {
-        return struct.get(bind_mw$LAYOUT, bind_mw$OFFSET);
-    }
+    public static MemorySegment bind_mw(MemorySegment struct) { return struct.get(bind_mw$LAYOUT, bind_mw$OFFSET); }
 
     /**
      * Setter for field:
@@ -994,17 +911,12 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(dealloc_mw.Function.class, "apply", $DESC);
 
@@ -1021,7 +933,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0);
             } catch (Throwable ex$) {
@@ -1030,7 +942,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout dealloc_mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dealloc_mw"));
+    private static final AddressLayout dealloc_mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("dealloc_mw"));
 
     /**
      * Layout for field:
@@ -1038,9 +950,7 @@ public class ibv_context_ops {
      * int (*dealloc_mw)(struct ibv_mw *)
      * }
      */
-    public static final AddressLayout dealloc_mw$layout() {
-        return dealloc_mw$LAYOUT;
-    }
+    public static final AddressLayout dealloc_mw$layout() { return dealloc_mw$LAYOUT; }
 
     private static final long dealloc_mw$OFFSET = $LAYOUT.byteOffset(groupElement("dealloc_mw"));
 
@@ -1050,9 +960,7 @@ public class ibv_context_ops {
      * int (*dealloc_mw)(struct ibv_mw *)
      * }
      */
-    public static final long dealloc_mw$offset() {
-        return dealloc_mw$OFFSET;
-    }
+    public static final long dealloc_mw$offset() { return dealloc_mw$OFFSET; }
 
     /**
      * Getter for field:
@@ -1092,17 +1000,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_cq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_cq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1126,7 +1032,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_cq"));
+    private static final AddressLayout _compat_create_cq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_create_cq"));
 
     /**
      * Layout for field:
@@ -1134,9 +1041,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_create_cq$layout() {
-        return _compat_create_cq$LAYOUT;
-    }
+    public static final AddressLayout _compat_create_cq$layout() { return _compat_create_cq$LAYOUT; }
 
     private static final long _compat_create_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_cq"));
 
@@ -1146,9 +1051,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_cq)(void)
      * }
      */
-    public static final long _compat_create_cq$offset() {
-        return _compat_create_cq$OFFSET;
-    }
+    public static final long _compat_create_cq$offset() { return _compat_create_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1188,19 +1091,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, int _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_INT,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_INT, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(poll_cq.Function.class, "apply", $DESC);
 
@@ -1217,7 +1114,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -1226,7 +1123,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout poll_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("poll_cq"));
+    private static final AddressLayout poll_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("poll_cq"));
 
     /**
      * Layout for field:
@@ -1234,9 +1131,7 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static final AddressLayout poll_cq$layout() {
-        return poll_cq$LAYOUT;
-    }
+    public static final AddressLayout poll_cq$layout() { return poll_cq$LAYOUT; }
 
     private static final long poll_cq$OFFSET = $LAYOUT.byteOffset(groupElement("poll_cq"));
 
@@ -1246,9 +1141,7 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static final long poll_cq$offset() {
-        return poll_cq$OFFSET;
-    }
+    public static final long poll_cq$offset() { return poll_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1256,9 +1149,7 @@ public class ibv_context_ops {
      * int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
      * }
      */
-    public static MemorySegment poll_cq(MemorySegment struct) {
-        return struct.get(poll_cq$LAYOUT, poll_cq$OFFSET);
-    }
+    public static MemorySegment poll_cq(MemorySegment struct) { return struct.get(poll_cq$LAYOUT, poll_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -1288,18 +1179,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, int _x1);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_INT
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_INT);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(req_notify_cq.Function.class, "apply", $DESC);
 
@@ -1316,7 +1202,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, int _x1) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
             } catch (Throwable ex$) {
@@ -1325,7 +1211,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout req_notify_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("req_notify_cq"));
+    private static final AddressLayout req_notify_cq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("req_notify_cq"));
 
     /**
      * Layout for field:
@@ -1333,9 +1220,7 @@ public class ibv_context_ops {
      * int (*req_notify_cq)(struct ibv_cq *, int)
      * }
      */
-    public static final AddressLayout req_notify_cq$layout() {
-        return req_notify_cq$LAYOUT;
-    }
+    public static final AddressLayout req_notify_cq$layout() { return req_notify_cq$LAYOUT; }
 
     private static final long req_notify_cq$OFFSET = $LAYOUT.byteOffset(groupElement("req_notify_cq"));
 
@@ -1345,9 +1230,7 @@ public class ibv_context_ops {
      * int (*req_notify_cq)(struct ibv_cq *, int)
      * }
      */
-    public static final long req_notify_cq$offset() {
-        return req_notify_cq$OFFSET;
-    }
+    public static final long req_notify_cq$offset() { return req_notify_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1387,15 +1270,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_cq_event.Function.class, "apply", $DESC);
 
@@ -1421,7 +1301,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_cq_event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_cq_event"));
+    private static final AddressLayout _compat_cq_event$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_cq_event"));
 
     /**
      * Layout for field:
@@ -1429,9 +1310,7 @@ public class ibv_context_ops {
      * void *(*_compat_cq_event)(void)
      * }
      */
-    public static final AddressLayout _compat_cq_event$layout() {
-        return _compat_cq_event$LAYOUT;
-    }
+    public static final AddressLayout _compat_cq_event$layout() { return _compat_cq_event$LAYOUT; }
 
     private static final long _compat_cq_event$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_cq_event"));
 
@@ -1441,9 +1320,7 @@ public class ibv_context_ops {
      * void *(*_compat_cq_event)(void)
      * }
      */
-    public static final long _compat_cq_event$offset() {
-        return _compat_cq_event$OFFSET;
-    }
+    public static final long _compat_cq_event$offset() { return _compat_cq_event$OFFSET; }
 
     /**
      * Getter for field:
@@ -1483,17 +1360,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_resize_cq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_resize_cq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1517,7 +1392,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_resize_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_resize_cq"));
+    private static final AddressLayout _compat_resize_cq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_resize_cq"));
 
     /**
      * Layout for field:
@@ -1525,9 +1401,7 @@ public class ibv_context_ops {
      * void *(*_compat_resize_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_resize_cq$layout() {
-        return _compat_resize_cq$LAYOUT;
-    }
+    public static final AddressLayout _compat_resize_cq$layout() { return _compat_resize_cq$LAYOUT; }
 
     private static final long _compat_resize_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_resize_cq"));
 
@@ -1537,9 +1411,7 @@ public class ibv_context_ops {
      * void *(*_compat_resize_cq)(void)
      * }
      */
-    public static final long _compat_resize_cq$offset() {
-        return _compat_resize_cq$OFFSET;
-    }
+    public static final long _compat_resize_cq$offset() { return _compat_resize_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1579,17 +1451,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_cq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_cq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1613,7 +1483,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_cq"));
+    private static final AddressLayout _compat_destroy_cq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_destroy_cq"));
 
     /**
      * Layout for field:
@@ -1621,9 +1492,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_cq)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_cq$layout() {
-        return _compat_destroy_cq$LAYOUT;
-    }
+    public static final AddressLayout _compat_destroy_cq$layout() { return _compat_destroy_cq$LAYOUT; }
 
     private static final long _compat_destroy_cq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_cq"));
 
@@ -1633,9 +1502,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_cq)(void)
      * }
      */
-    public static final long _compat_destroy_cq$offset() {
-        return _compat_destroy_cq$OFFSET;
-    }
+    public static final long _compat_destroy_cq$offset() { return _compat_destroy_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1675,17 +1542,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_srq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_srq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1709,7 +1574,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_srq"));
+    private static final AddressLayout _compat_create_srq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_create_srq"));
 
     /**
      * Layout for field:
@@ -1717,9 +1583,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_create_srq$layout() {
-        return _compat_create_srq$LAYOUT;
-    }
+    public static final AddressLayout _compat_create_srq$layout() { return _compat_create_srq$LAYOUT; }
 
     private static final long _compat_create_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_srq"));
 
@@ -1729,9 +1593,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_srq)(void)
      * }
      */
-    public static final long _compat_create_srq$offset() {
-        return _compat_create_srq$OFFSET;
-    }
+    public static final long _compat_create_srq$offset() { return _compat_create_srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1771,17 +1633,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_srq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_srq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1805,7 +1665,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_modify_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_modify_srq"));
+    private static final AddressLayout _compat_modify_srq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_modify_srq"));
 
     /**
      * Layout for field:
@@ -1813,9 +1674,7 @@ public class ibv_context_ops {
      * void *(*_compat_modify_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_modify_srq$layout() {
-        return _compat_modify_srq$LAYOUT;
-    }
+    public static final AddressLayout _compat_modify_srq$layout() { return _compat_modify_srq$LAYOUT; }
 
     private static final long _compat_modify_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_modify_srq"));
 
@@ -1825,9 +1684,7 @@ public class ibv_context_ops {
      * void *(*_compat_modify_srq)(void)
      * }
      */
-    public static final long _compat_modify_srq$offset() {
-        return _compat_modify_srq$OFFSET;
-    }
+    public static final long _compat_modify_srq$offset() { return _compat_modify_srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1867,17 +1724,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_srq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_srq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1901,7 +1756,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_srq"));
+    private static final AddressLayout _compat_query_srq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_query_srq"));
 
     /**
      * Layout for field:
@@ -1909,9 +1765,7 @@ public class ibv_context_ops {
      * void *(*_compat_query_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_query_srq$layout() {
-        return _compat_query_srq$LAYOUT;
-    }
+    public static final AddressLayout _compat_query_srq$layout() { return _compat_query_srq$LAYOUT; }
 
     private static final long _compat_query_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_srq"));
 
@@ -1921,9 +1775,7 @@ public class ibv_context_ops {
      * void *(*_compat_query_srq)(void)
      * }
      */
-    public static final long _compat_query_srq$offset() {
-        return _compat_query_srq$OFFSET;
-    }
+    public static final long _compat_query_srq$offset() { return _compat_query_srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -1963,17 +1815,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_srq.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_srq.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -1997,7 +1847,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_srq"));
+    private static final AddressLayout _compat_destroy_srq$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_destroy_srq"));
 
     /**
      * Layout for field:
@@ -2005,9 +1856,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_srq)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_srq$layout() {
-        return _compat_destroy_srq$LAYOUT;
-    }
+    public static final AddressLayout _compat_destroy_srq$layout() { return _compat_destroy_srq$LAYOUT; }
 
     private static final long _compat_destroy_srq$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_srq"));
 
@@ -2017,9 +1866,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_srq)(void)
      * }
      */
-    public static final long _compat_destroy_srq$offset() {
-        return _compat_destroy_srq$OFFSET;
-    }
+    public static final long _compat_destroy_srq$offset() { return _compat_destroy_srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -2059,19 +1906,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_POINTER, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_srq_recv.Function.class, "apply", $DESC);
 
@@ -2088,7 +1929,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -2097,7 +1938,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_srq_recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_srq_recv"));
+    private static final AddressLayout post_srq_recv$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("post_srq_recv"));
 
     /**
      * Layout for field:
@@ -2105,9 +1947,7 @@ public class ibv_context_ops {
      * int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final AddressLayout post_srq_recv$layout() {
-        return post_srq_recv$LAYOUT;
-    }
+    public static final AddressLayout post_srq_recv$layout() { return post_srq_recv$LAYOUT; }
 
     private static final long post_srq_recv$OFFSET = $LAYOUT.byteOffset(groupElement("post_srq_recv"));
 
@@ -2117,9 +1957,7 @@ public class ibv_context_ops {
      * int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final long post_srq_recv$offset() {
-        return post_srq_recv$OFFSET;
-    }
+    public static final long post_srq_recv$offset() { return post_srq_recv$OFFSET; }
 
     /**
      * Getter for field:
@@ -2159,17 +1997,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_qp.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_qp.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2193,7 +2029,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_qp"));
+    private static final AddressLayout _compat_create_qp$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_create_qp"));
 
     /**
      * Layout for field:
@@ -2201,9 +2038,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_create_qp$layout() {
-        return _compat_create_qp$LAYOUT;
-    }
+    public static final AddressLayout _compat_create_qp$layout() { return _compat_create_qp$LAYOUT; }
 
     private static final long _compat_create_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_qp"));
 
@@ -2213,9 +2048,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_qp)(void)
      * }
      */
-    public static final long _compat_create_qp$offset() {
-        return _compat_create_qp$OFFSET;
-    }
+    public static final long _compat_create_qp$offset() { return _compat_create_qp$OFFSET; }
 
     /**
      * Getter for field:
@@ -2255,15 +2088,12 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_query_qp.Function.class, "apply", $DESC);
 
@@ -2289,7 +2119,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_query_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_query_qp"));
+    private static final AddressLayout _compat_query_qp$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_query_qp"));
 
     /**
      * Layout for field:
@@ -2297,9 +2128,7 @@ public class ibv_context_ops {
      * void *(*_compat_query_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_query_qp$layout() {
-        return _compat_query_qp$LAYOUT;
-    }
+    public static final AddressLayout _compat_query_qp$layout() { return _compat_query_qp$LAYOUT; }
 
     private static final long _compat_query_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_query_qp"));
 
@@ -2309,9 +2138,7 @@ public class ibv_context_ops {
      * void *(*_compat_query_qp)(void)
      * }
      */
-    public static final long _compat_query_qp$offset() {
-        return _compat_query_qp$OFFSET;
-    }
+    public static final long _compat_query_qp$offset() { return _compat_query_qp$OFFSET; }
 
     /**
      * Getter for field:
@@ -2351,17 +2178,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_qp.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_modify_qp.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2385,7 +2210,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_modify_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_modify_qp"));
+    private static final AddressLayout _compat_modify_qp$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_modify_qp"));
 
     /**
      * Layout for field:
@@ -2393,9 +2219,7 @@ public class ibv_context_ops {
      * void *(*_compat_modify_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_modify_qp$layout() {
-        return _compat_modify_qp$LAYOUT;
-    }
+    public static final AddressLayout _compat_modify_qp$layout() { return _compat_modify_qp$LAYOUT; }
 
     private static final long _compat_modify_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_modify_qp"));
 
@@ -2405,9 +2229,7 @@ public class ibv_context_ops {
      * void *(*_compat_modify_qp)(void)
      * }
      */
-    public static final long _compat_modify_qp$offset() {
-        return _compat_modify_qp$OFFSET;
-    }
+    public static final long _compat_modify_qp$offset() { return _compat_modify_qp$OFFSET; }
 
     /**
      * Getter for field:
@@ -2447,17 +2269,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_qp.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_qp.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2481,7 +2301,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_qp"));
+    private static final AddressLayout _compat_destroy_qp$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_destroy_qp"));
 
     /**
      * Layout for field:
@@ -2489,9 +2310,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_qp)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_qp$layout() {
-        return _compat_destroy_qp$LAYOUT;
-    }
+    public static final AddressLayout _compat_destroy_qp$layout() { return _compat_destroy_qp$LAYOUT; }
 
     private static final long _compat_destroy_qp$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_qp"));
 
@@ -2501,9 +2320,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_qp)(void)
      * }
      */
-    public static final long _compat_destroy_qp$offset() {
-        return _compat_destroy_qp$OFFSET;
-    }
+    public static final long _compat_destroy_qp$offset() { return _compat_destroy_qp$OFFSET; }
 
     /**
      * Getter for field:
@@ -2543,19 +2360,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_POINTER, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_send.Function.class, "apply", $DESC);
 
@@ -2572,7 +2383,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -2581,7 +2392,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_send$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_send"));
+    private static final AddressLayout post_send$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("post_send"));
 
     /**
      * Layout for field:
@@ -2589,9 +2400,7 @@ public class ibv_context_ops {
      * int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
      * }
      */
-    public static final AddressLayout post_send$layout() {
-        return post_send$LAYOUT;
-    }
+    public static final AddressLayout post_send$layout() { return post_send$LAYOUT; }
 
     private static final long post_send$OFFSET = $LAYOUT.byteOffset(groupElement("post_send"));
 
@@ -2601,9 +2410,7 @@ public class ibv_context_ops {
      * int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
      * }
      */
-    public static final long post_send$offset() {
-        return post_send$OFFSET;
-    }
+    public static final long post_send$offset() { return post_send$OFFSET; }
 
     /**
      * Getter for field:
@@ -2643,19 +2450,13 @@ public class ibv_context_ops {
             int apply(MemorySegment _x0, MemorySegment _x1, MemorySegment _x2);
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_INT,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER,
-            verbs_h.C_POINTER
-        );
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_INT, verbs_h.C_POINTER,
+                verbs_h.C_POINTER, verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
         private static final MethodHandle UP$MH = verbs_h.upcallHandle(post_recv.Function.class, "apply", $DESC);
 
@@ -2672,7 +2473,7 @@ public class ibv_context_ops {
         /**
          * Invoke the upcall stub {@code funcPtr}, with given parameters
          */
-        public static int invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
+        public static int invoke(MemorySegment funcPtr, MemorySegment _x0, MemorySegment _x1, MemorySegment _x2) {
             try {
                 return (int) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
             } catch (Throwable ex$) {
@@ -2681,7 +2482,7 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout post_recv$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("post_recv"));
+    private static final AddressLayout post_recv$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("post_recv"));
 
     /**
      * Layout for field:
@@ -2689,9 +2490,7 @@ public class ibv_context_ops {
      * int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final AddressLayout post_recv$layout() {
-        return post_recv$LAYOUT;
-    }
+    public static final AddressLayout post_recv$layout() { return post_recv$LAYOUT; }
 
     private static final long post_recv$OFFSET = $LAYOUT.byteOffset(groupElement("post_recv"));
 
@@ -2701,9 +2500,7 @@ public class ibv_context_ops {
      * int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
      * }
      */
-    public static final long post_recv$offset() {
-        return post_recv$OFFSET;
-    }
+    public static final long post_recv$offset() { return post_recv$OFFSET; }
 
     /**
      * Getter for field:
@@ -2743,17 +2540,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_ah.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_create_ah.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2777,7 +2572,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_create_ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_create_ah"));
+    private static final AddressLayout _compat_create_ah$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_create_ah"));
 
     /**
      * Layout for field:
@@ -2785,9 +2581,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_ah)(void)
      * }
      */
-    public static final AddressLayout _compat_create_ah$layout() {
-        return _compat_create_ah$LAYOUT;
-    }
+    public static final AddressLayout _compat_create_ah$layout() { return _compat_create_ah$LAYOUT; }
 
     private static final long _compat_create_ah$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_create_ah"));
 
@@ -2797,9 +2591,7 @@ public class ibv_context_ops {
      * void *(*_compat_create_ah)(void)
      * }
      */
-    public static final long _compat_create_ah$offset() {
-        return _compat_create_ah$OFFSET;
-    }
+    public static final long _compat_create_ah$offset() { return _compat_create_ah$OFFSET; }
 
     /**
      * Getter for field:
@@ -2839,17 +2631,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_ah.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_destroy_ah.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2873,7 +2663,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_destroy_ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_destroy_ah"));
+    private static final AddressLayout _compat_destroy_ah$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_destroy_ah"));
 
     /**
      * Layout for field:
@@ -2881,9 +2672,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_ah)(void)
      * }
      */
-    public static final AddressLayout _compat_destroy_ah$layout() {
-        return _compat_destroy_ah$LAYOUT;
-    }
+    public static final AddressLayout _compat_destroy_ah$layout() { return _compat_destroy_ah$LAYOUT; }
 
     private static final long _compat_destroy_ah$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_destroy_ah"));
 
@@ -2893,9 +2682,7 @@ public class ibv_context_ops {
      * void *(*_compat_destroy_ah)(void)
      * }
      */
-    public static final long _compat_destroy_ah$offset() {
-        return _compat_destroy_ah$OFFSET;
-    }
+    public static final long _compat_destroy_ah$offset() { return _compat_destroy_ah$OFFSET; }
 
     /**
      * Getter for field:
@@ -2935,17 +2722,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_attach_mcast.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_attach_mcast.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -2969,7 +2754,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_attach_mcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_attach_mcast"));
+    private static final AddressLayout _compat_attach_mcast$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_attach_mcast"));
 
     /**
      * Layout for field:
@@ -2977,9 +2763,7 @@ public class ibv_context_ops {
      * void *(*_compat_attach_mcast)(void)
      * }
      */
-    public static final AddressLayout _compat_attach_mcast$layout() {
-        return _compat_attach_mcast$LAYOUT;
-    }
+    public static final AddressLayout _compat_attach_mcast$layout() { return _compat_attach_mcast$LAYOUT; }
 
     private static final long _compat_attach_mcast$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_attach_mcast"));
 
@@ -2989,9 +2773,7 @@ public class ibv_context_ops {
      * void *(*_compat_attach_mcast)(void)
      * }
      */
-    public static final long _compat_attach_mcast$offset() {
-        return _compat_attach_mcast$OFFSET;
-    }
+    public static final long _compat_attach_mcast$offset() { return _compat_attach_mcast$OFFSET; }
 
     /**
      * Getter for field:
@@ -3031,17 +2813,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_detach_mcast.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_detach_mcast.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -3065,7 +2845,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_detach_mcast$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_detach_mcast"));
+    private static final AddressLayout _compat_detach_mcast$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_detach_mcast"));
 
     /**
      * Layout for field:
@@ -3073,9 +2854,7 @@ public class ibv_context_ops {
      * void *(*_compat_detach_mcast)(void)
      * }
      */
-    public static final AddressLayout _compat_detach_mcast$layout() {
-        return _compat_detach_mcast$LAYOUT;
-    }
+    public static final AddressLayout _compat_detach_mcast$layout() { return _compat_detach_mcast$LAYOUT; }
 
     private static final long _compat_detach_mcast$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_detach_mcast"));
 
@@ -3085,9 +2864,7 @@ public class ibv_context_ops {
      * void *(*_compat_detach_mcast)(void)
      * }
      */
-    public static final long _compat_detach_mcast$offset() {
-        return _compat_detach_mcast$OFFSET;
-    }
+    public static final long _compat_detach_mcast$offset() { return _compat_detach_mcast$OFFSET; }
 
     /**
      * Getter for field:
@@ -3127,17 +2904,15 @@ public class ibv_context_ops {
             MemorySegment apply();
         }
 
-        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
-            verbs_h.C_POINTER);
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(verbs_h.C_POINTER);
 
         /**
          * The descriptor of this function pointer
          */
-        public static FunctionDescriptor descriptor() {
-            return $DESC;
-        }
+        public static FunctionDescriptor descriptor() { return $DESC; }
 
-        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_async_event.Function.class, "apply", $DESC);
+        private static final MethodHandle UP$MH = verbs_h.upcallHandle(_compat_async_event.Function.class, "apply",
+                $DESC);
 
         /**
          * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
@@ -3161,7 +2936,8 @@ public class ibv_context_ops {
         }
     }
 
-    private static final AddressLayout _compat_async_event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("_compat_async_event"));
+    private static final AddressLayout _compat_async_event$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("_compat_async_event"));
 
     /**
      * Layout for field:
@@ -3169,9 +2945,7 @@ public class ibv_context_ops {
      * void *(*_compat_async_event)(void)
      * }
      */
-    public static final AddressLayout _compat_async_event$layout() {
-        return _compat_async_event$LAYOUT;
-    }
+    public static final AddressLayout _compat_async_event$layout() { return _compat_async_event$LAYOUT; }
 
     private static final long _compat_async_event$OFFSET = $LAYOUT.byteOffset(groupElement("_compat_async_event"));
 
@@ -3181,9 +2955,7 @@ public class ibv_context_ops {
      * void *(*_compat_async_event)(void)
      * }
      */
-    public static final long _compat_async_event$offset() {
-        return _compat_async_event$OFFSET;
-    }
+    public static final long _compat_async_event$offset() { return _compat_async_event$OFFSET; }
 
     /**
      * Getter for field:
@@ -3221,9 +2993,7 @@ public class ibv_context_ops {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -3245,8 +3015,8 @@ public class ibv_context_ops {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

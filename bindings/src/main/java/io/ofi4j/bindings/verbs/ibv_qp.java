@@ -37,31 +37,20 @@ public class ibv_qp {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_POINTER.withName("context"),
-        verbs_h.C_POINTER.withName("qp_context"),
-        verbs_h.C_POINTER.withName("pd"),
-        verbs_h.C_POINTER.withName("send_cq"),
-        verbs_h.C_POINTER.withName("recv_cq"),
-        verbs_h.C_POINTER.withName("srq"),
-        verbs_h.C_INT.withName("handle"),
-        verbs_h.C_INT.withName("qp_num"),
-        verbs_h.C_INT.withName("state"),
-        verbs_h.C_INT.withName("qp_type"),
-        pthread_mutex_t.layout().withName("mutex"),
-        pthread_cond_t.layout().withName("cond"),
-        verbs_h.C_INT.withName("events_completed"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("ibv_qp");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("context"),
+            verbs_h.C_POINTER.withName("qp_context"), verbs_h.C_POINTER.withName("pd"),
+            verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq"),
+            verbs_h.C_POINTER.withName("srq"), verbs_h.C_INT.withName("handle"), verbs_h.C_INT.withName("qp_num"),
+            verbs_h.C_INT.withName("state"), verbs_h.C_INT.withName("qp_type"),
+            pthread_mutex_t.layout().withName("mutex"), pthread_cond_t.layout().withName("cond"),
+            verbs_h.C_INT.withName("events_completed"), MemoryLayout.paddingLayout(4)).withName("ibv_qp");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -69,9 +58,7 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -81,9 +68,7 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -91,9 +76,7 @@ public class ibv_qp {
      * struct ibv_context *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -105,7 +88,7 @@ public class ibv_qp {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout qp_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp_context"));
+    private static final AddressLayout qp_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp_context"));
 
     /**
      * Layout for field:
@@ -113,9 +96,7 @@ public class ibv_qp {
      * void *qp_context
      * }
      */
-    public static final AddressLayout qp_context$layout() {
-        return qp_context$LAYOUT;
-    }
+    public static final AddressLayout qp_context$layout() { return qp_context$LAYOUT; }
 
     private static final long qp_context$OFFSET = $LAYOUT.byteOffset(groupElement("qp_context"));
 
@@ -125,9 +106,7 @@ public class ibv_qp {
      * void *qp_context
      * }
      */
-    public static final long qp_context$offset() {
-        return qp_context$OFFSET;
-    }
+    public static final long qp_context$offset() { return qp_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -149,7 +128,7 @@ public class ibv_qp {
         struct.set(qp_context$LAYOUT, qp_context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -157,9 +136,7 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() {
-        return pd$LAYOUT;
-    }
+    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -169,9 +146,7 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() {
-        return pd$OFFSET;
-    }
+    public static final long pd$offset() { return pd$OFFSET; }
 
     /**
      * Getter for field:
@@ -179,9 +154,7 @@ public class ibv_qp {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) {
-        return struct.get(pd$LAYOUT, pd$OFFSET);
-    }
+    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
 
     /**
      * Setter for field:
@@ -193,7 +166,7 @@ public class ibv_qp {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -201,9 +174,7 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() {
-        return send_cq$LAYOUT;
-    }
+    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -213,9 +184,7 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() {
-        return send_cq$OFFSET;
-    }
+    public static final long send_cq$offset() { return send_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -223,9 +192,7 @@ public class ibv_qp {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) {
-        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
-    }
+    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -237,7 +204,7 @@ public class ibv_qp {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -245,9 +212,7 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() {
-        return recv_cq$LAYOUT;
-    }
+    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -257,9 +222,7 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() {
-        return recv_cq$OFFSET;
-    }
+    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -267,9 +230,7 @@ public class ibv_qp {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) {
-        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
-    }
+    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -281,7 +242,7 @@ public class ibv_qp {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -289,9 +250,7 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() {
-        return srq$LAYOUT;
-    }
+    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -301,9 +260,7 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() {
-        return srq$OFFSET;
-    }
+    public static final long srq$offset() { return srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -311,9 +268,7 @@ public class ibv_qp {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) {
-        return struct.get(srq$LAYOUT, srq$OFFSET);
-    }
+    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
 
     /**
      * Setter for field:
@@ -325,7 +280,7 @@ public class ibv_qp {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final OfInt handle$LAYOUT = (OfInt)$LAYOUT.select(groupElement("handle"));
+    private static final OfInt handle$LAYOUT = (OfInt) $LAYOUT.select(groupElement("handle"));
 
     /**
      * Layout for field:
@@ -333,9 +288,7 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static final OfInt handle$layout() {
-        return handle$LAYOUT;
-    }
+    public static final OfInt handle$layout() { return handle$LAYOUT; }
 
     private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("handle"));
 
@@ -345,9 +298,7 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static final long handle$offset() {
-        return handle$OFFSET;
-    }
+    public static final long handle$offset() { return handle$OFFSET; }
 
     /**
      * Getter for field:
@@ -355,9 +306,7 @@ public class ibv_qp {
      * uint32_t handle
      * }
      */
-    public static int handle(MemorySegment struct) {
-        return struct.get(handle$LAYOUT, handle$OFFSET);
-    }
+    public static int handle(MemorySegment struct) { return struct.get(handle$LAYOUT, handle$OFFSET); }
 
     /**
      * Setter for field:
@@ -369,7 +318,7 @@ public class ibv_qp {
         struct.set(handle$LAYOUT, handle$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_num$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_num"));
+    private static final OfInt qp_num$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_num"));
 
     /**
      * Layout for field:
@@ -377,9 +326,7 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static final OfInt qp_num$layout() {
-        return qp_num$LAYOUT;
-    }
+    public static final OfInt qp_num$layout() { return qp_num$LAYOUT; }
 
     private static final long qp_num$OFFSET = $LAYOUT.byteOffset(groupElement("qp_num"));
 
@@ -389,9 +336,7 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static final long qp_num$offset() {
-        return qp_num$OFFSET;
-    }
+    public static final long qp_num$offset() { return qp_num$OFFSET; }
 
     /**
      * Getter for field:
@@ -399,9 +344,7 @@ public class ibv_qp {
      * uint32_t qp_num
      * }
      */
-    public static int qp_num(MemorySegment struct) {
-        return struct.get(qp_num$LAYOUT, qp_num$OFFSET);
-    }
+    public static int qp_num(MemorySegment struct) { return struct.get(qp_num$LAYOUT, qp_num$OFFSET); }
 
     /**
      * Setter for field:
@@ -413,7 +356,7 @@ public class ibv_qp {
         struct.set(qp_num$LAYOUT, qp_num$OFFSET, fieldValue);
     }
 
-    private static final OfInt state$LAYOUT = (OfInt)$LAYOUT.select(groupElement("state"));
+    private static final OfInt state$LAYOUT = (OfInt) $LAYOUT.select(groupElement("state"));
 
     /**
      * Layout for field:
@@ -421,9 +364,7 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static final OfInt state$layout() {
-        return state$LAYOUT;
-    }
+    public static final OfInt state$layout() { return state$LAYOUT; }
 
     private static final long state$OFFSET = $LAYOUT.byteOffset(groupElement("state"));
 
@@ -433,9 +374,7 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static final long state$offset() {
-        return state$OFFSET;
-    }
+    public static final long state$offset() { return state$OFFSET; }
 
     /**
      * Getter for field:
@@ -443,9 +382,7 @@ public class ibv_qp {
      * enum ibv_qp_state state
      * }
      */
-    public static int state(MemorySegment struct) {
-        return struct.get(state$LAYOUT, state$OFFSET);
-    }
+    public static int state(MemorySegment struct) { return struct.get(state$LAYOUT, state$OFFSET); }
 
     /**
      * Setter for field:
@@ -457,7 +394,7 @@ public class ibv_qp {
         struct.set(state$LAYOUT, state$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -465,9 +402,7 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() {
-        return qp_type$LAYOUT;
-    }
+    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -477,9 +412,7 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() {
-        return qp_type$OFFSET;
-    }
+    public static final long qp_type$offset() { return qp_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -487,9 +420,7 @@ public class ibv_qp {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) {
-        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
-    }
+    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -501,7 +432,7 @@ public class ibv_qp {
         struct.set(qp_type$LAYOUT, qp_type$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout mutex$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("mutex"));
+    private static final GroupLayout mutex$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("mutex"));
 
     /**
      * Layout for field:
@@ -509,9 +440,7 @@ public class ibv_qp {
      * pthread_mutex_t mutex
      * }
      */
-    public static final GroupLayout mutex$layout() {
-        return mutex$LAYOUT;
-    }
+    public static final GroupLayout mutex$layout() { return mutex$LAYOUT; }
 
     private static final long mutex$OFFSET = $LAYOUT.byteOffset(groupElement("mutex"));
 
@@ -521,9 +450,7 @@ public class ibv_qp {
      * pthread_mutex_t mutex
      * }
      */
-    public static final long mutex$offset() {
-        return mutex$OFFSET;
-    }
+    public static final long mutex$offset() { return mutex$OFFSET; }
 
     /**
      * Getter for field:
@@ -545,7 +472,7 @@ public class ibv_qp {
         MemorySegment.copy(fieldValue, 0L, struct, mutex$OFFSET, mutex$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout cond$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cond"));
+    private static final GroupLayout cond$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cond"));
 
     /**
      * Layout for field:
@@ -553,9 +480,7 @@ public class ibv_qp {
      * pthread_cond_t cond
      * }
      */
-    public static final GroupLayout cond$layout() {
-        return cond$LAYOUT;
-    }
+    public static final GroupLayout cond$layout() { return cond$LAYOUT; }
 
     private static final long cond$OFFSET = $LAYOUT.byteOffset(groupElement("cond"));
 
@@ -565,9 +490,7 @@ public class ibv_qp {
      * pthread_cond_t cond
      * }
      */
-    public static final long cond$offset() {
-        return cond$OFFSET;
-    }
+    public static final long cond$offset() { return cond$OFFSET; }
 
     /**
      * Getter for field:
@@ -589,7 +512,7 @@ public class ibv_qp {
         MemorySegment.copy(fieldValue, 0L, struct, cond$OFFSET, cond$LAYOUT.byteSize());
     }
 
-    private static final OfInt events_completed$LAYOUT = (OfInt)$LAYOUT.select(groupElement("events_completed"));
+    private static final OfInt events_completed$LAYOUT = (OfInt) $LAYOUT.select(groupElement("events_completed"));
 
     /**
      * Layout for field:
@@ -597,9 +520,7 @@ public class ibv_qp {
      * uint32_t events_completed
      * }
      */
-    public static final OfInt events_completed$layout() {
-        return events_completed$LAYOUT;
-    }
+    public static final OfInt events_completed$layout() { return events_completed$LAYOUT; }
 
     private static final long events_completed$OFFSET = $LAYOUT.byteOffset(groupElement("events_completed"));
 
@@ -609,9 +530,7 @@ public class ibv_qp {
      * uint32_t events_completed
      * }
      */
-    public static final long events_completed$offset() {
-        return events_completed$OFFSET;
-    }
+    public static final long events_completed$offset() { return events_completed$OFFSET; }
 
     /**
      * Getter for field:
@@ -649,9 +568,7 @@ public class ibv_qp {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -673,8 +590,8 @@ public class ibv_qp {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

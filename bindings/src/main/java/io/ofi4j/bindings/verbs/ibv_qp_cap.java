@@ -29,22 +29,16 @@ public class ibv_qp_cap {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_INT.withName("max_send_wr"),
-        verbs_h.C_INT.withName("max_recv_wr"),
-        verbs_h.C_INT.withName("max_send_sge"),
-        verbs_h.C_INT.withName("max_recv_sge"),
-        verbs_h.C_INT.withName("max_inline_data")
-    ).withName("ibv_qp_cap");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("max_send_wr"),
+            verbs_h.C_INT.withName("max_recv_wr"), verbs_h.C_INT.withName("max_send_sge"),
+            verbs_h.C_INT.withName("max_recv_sge"), verbs_h.C_INT.withName("max_inline_data")).withName("ibv_qp_cap");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final OfInt max_send_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_send_wr"));
+    private static final OfInt max_send_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_send_wr"));
 
     /**
      * Layout for field:
@@ -52,9 +46,7 @@ public class ibv_qp_cap {
      * uint32_t max_send_wr
      * }
      */
-    public static final OfInt max_send_wr$layout() {
-        return max_send_wr$LAYOUT;
-    }
+    public static final OfInt max_send_wr$layout() { return max_send_wr$LAYOUT; }
 
     private static final long max_send_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_send_wr"));
 
@@ -64,9 +56,7 @@ public class ibv_qp_cap {
      * uint32_t max_send_wr
      * }
      */
-    public static final long max_send_wr$offset() {
-        return max_send_wr$OFFSET;
-    }
+    public static final long max_send_wr$offset() { return max_send_wr$OFFSET; }
 
     /**
      * Getter for field:
@@ -88,7 +78,7 @@ public class ibv_qp_cap {
         struct.set(max_send_wr$LAYOUT, max_send_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_recv_wr$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_recv_wr"));
+    private static final OfInt max_recv_wr$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_recv_wr"));
 
     /**
      * Layout for field:
@@ -96,9 +86,7 @@ public class ibv_qp_cap {
      * uint32_t max_recv_wr
      * }
      */
-    public static final OfInt max_recv_wr$layout() {
-        return max_recv_wr$LAYOUT;
-    }
+    public static final OfInt max_recv_wr$layout() { return max_recv_wr$LAYOUT; }
 
     private static final long max_recv_wr$OFFSET = $LAYOUT.byteOffset(groupElement("max_recv_wr"));
 
@@ -108,9 +96,7 @@ public class ibv_qp_cap {
      * uint32_t max_recv_wr
      * }
      */
-    public static final long max_recv_wr$offset() {
-        return max_recv_wr$OFFSET;
-    }
+    public static final long max_recv_wr$offset() { return max_recv_wr$OFFSET; }
 
     /**
      * Getter for field:
@@ -132,7 +118,7 @@ public class ibv_qp_cap {
         struct.set(max_recv_wr$LAYOUT, max_recv_wr$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_send_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_send_sge"));
+    private static final OfInt max_send_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_send_sge"));
 
     /**
      * Layout for field:
@@ -140,9 +126,7 @@ public class ibv_qp_cap {
      * uint32_t max_send_sge
      * }
      */
-    public static final OfInt max_send_sge$layout() {
-        return max_send_sge$LAYOUT;
-    }
+    public static final OfInt max_send_sge$layout() { return max_send_sge$LAYOUT; }
 
     private static final long max_send_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_send_sge"));
 
@@ -152,9 +136,7 @@ public class ibv_qp_cap {
      * uint32_t max_send_sge
      * }
      */
-    public static final long max_send_sge$offset() {
-        return max_send_sge$OFFSET;
-    }
+    public static final long max_send_sge$offset() { return max_send_sge$OFFSET; }
 
     /**
      * Getter for field:
@@ -176,7 +158,7 @@ public class ibv_qp_cap {
         struct.set(max_send_sge$LAYOUT, max_send_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_recv_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_recv_sge"));
+    private static final OfInt max_recv_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_recv_sge"));
 
     /**
      * Layout for field:
@@ -184,9 +166,7 @@ public class ibv_qp_cap {
      * uint32_t max_recv_sge
      * }
      */
-    public static final OfInt max_recv_sge$layout() {
-        return max_recv_sge$LAYOUT;
-    }
+    public static final OfInt max_recv_sge$layout() { return max_recv_sge$LAYOUT; }
 
     private static final long max_recv_sge$OFFSET = $LAYOUT.byteOffset(groupElement("max_recv_sge"));
 
@@ -196,9 +176,7 @@ public class ibv_qp_cap {
      * uint32_t max_recv_sge
      * }
      */
-    public static final long max_recv_sge$offset() {
-        return max_recv_sge$OFFSET;
-    }
+    public static final long max_recv_sge$offset() { return max_recv_sge$OFFSET; }
 
     /**
      * Getter for field:
@@ -220,7 +198,7 @@ public class ibv_qp_cap {
         struct.set(max_recv_sge$LAYOUT, max_recv_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt max_inline_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("max_inline_data"));
+    private static final OfInt max_inline_data$LAYOUT = (OfInt) $LAYOUT.select(groupElement("max_inline_data"));
 
     /**
      * Layout for field:
@@ -228,9 +206,7 @@ public class ibv_qp_cap {
      * uint32_t max_inline_data
      * }
      */
-    public static final OfInt max_inline_data$layout() {
-        return max_inline_data$LAYOUT;
-    }
+    public static final OfInt max_inline_data$layout() { return max_inline_data$LAYOUT; }
 
     private static final long max_inline_data$OFFSET = $LAYOUT.byteOffset(groupElement("max_inline_data"));
 
@@ -240,9 +216,7 @@ public class ibv_qp_cap {
      * uint32_t max_inline_data
      * }
      */
-    public static final long max_inline_data$offset() {
-        return max_inline_data$OFFSET;
-    }
+    public static final long max_inline_data$offset() { return max_inline_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -280,9 +254,7 @@ public class ibv_qp_cap {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -304,8 +276,8 @@ public class ibv_qp_cap {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

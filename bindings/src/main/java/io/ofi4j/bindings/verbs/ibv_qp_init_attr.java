@@ -31,25 +31,17 @@ public class ibv_qp_init_attr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_POINTER.withName("qp_context"),
-        verbs_h.C_POINTER.withName("send_cq"),
-        verbs_h.C_POINTER.withName("recv_cq"),
-        verbs_h.C_POINTER.withName("srq"),
-        ibv_qp_cap.layout().withName("cap"),
-        verbs_h.C_INT.withName("qp_type"),
-        verbs_h.C_INT.withName("sq_sig_all"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("ibv_qp_init_attr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("qp_context"),
+            verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq"),
+            verbs_h.C_POINTER.withName("srq"), ibv_qp_cap.layout().withName("cap"), verbs_h.C_INT.withName("qp_type"),
+            verbs_h.C_INT.withName("sq_sig_all"), MemoryLayout.paddingLayout(4)).withName("ibv_qp_init_attr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final AddressLayout qp_context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp_context"));
+    private static final AddressLayout qp_context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp_context"));
 
     /**
      * Layout for field:
@@ -57,9 +49,7 @@ public class ibv_qp_init_attr {
      * void *qp_context
      * }
      */
-    public static final AddressLayout qp_context$layout() {
-        return qp_context$LAYOUT;
-    }
+    public static final AddressLayout qp_context$layout() { return qp_context$LAYOUT; }
 
     private static final long qp_context$OFFSET = $LAYOUT.byteOffset(groupElement("qp_context"));
 
@@ -69,9 +59,7 @@ public class ibv_qp_init_attr {
      * void *qp_context
      * }
      */
-    public static final long qp_context$offset() {
-        return qp_context$OFFSET;
-    }
+    public static final long qp_context$offset() { return qp_context$OFFSET; }
 
     /**
      * Getter for field:
@@ -93,7 +81,7 @@ public class ibv_qp_init_attr {
         struct.set(qp_context$LAYOUT, qp_context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -101,9 +89,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() {
-        return send_cq$LAYOUT;
-    }
+    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -113,9 +99,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() {
-        return send_cq$OFFSET;
-    }
+    public static final long send_cq$offset() { return send_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -123,9 +107,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) {
-        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
-    }
+    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -137,7 +119,7 @@ public class ibv_qp_init_attr {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -145,9 +127,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() {
-        return recv_cq$LAYOUT;
-    }
+    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -157,9 +137,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() {
-        return recv_cq$OFFSET;
-    }
+    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -167,9 +145,7 @@ public class ibv_qp_init_attr {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) {
-        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
-    }
+    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -181,7 +157,7 @@ public class ibv_qp_init_attr {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -189,9 +165,7 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() {
-        return srq$LAYOUT;
-    }
+    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -201,9 +175,7 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() {
-        return srq$OFFSET;
-    }
+    public static final long srq$offset() { return srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -211,9 +183,7 @@ public class ibv_qp_init_attr {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) {
-        return struct.get(srq$LAYOUT, srq$OFFSET);
-    }
+    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
 
     /**
      * Setter for field:
@@ -225,7 +195,7 @@ public class ibv_qp_init_attr {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout cap$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("cap"));
+    private static final GroupLayout cap$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("cap"));
 
     /**
      * Layout for field:
@@ -233,9 +203,7 @@ public class ibv_qp_init_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final GroupLayout cap$layout() {
-        return cap$LAYOUT;
-    }
+    public static final GroupLayout cap$layout() { return cap$LAYOUT; }
 
     private static final long cap$OFFSET = $LAYOUT.byteOffset(groupElement("cap"));
 
@@ -245,9 +213,7 @@ public class ibv_qp_init_attr {
      * struct ibv_qp_cap cap
      * }
      */
-    public static final long cap$offset() {
-        return cap$OFFSET;
-    }
+    public static final long cap$offset() { return cap$OFFSET; }
 
     /**
      * Getter for field:
@@ -269,7 +235,7 @@ public class ibv_qp_init_attr {
         MemorySegment.copy(fieldValue, 0L, struct, cap$OFFSET, cap$LAYOUT.byteSize());
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -277,9 +243,7 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() {
-        return qp_type$LAYOUT;
-    }
+    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -289,9 +253,7 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() {
-        return qp_type$OFFSET;
-    }
+    public static final long qp_type$offset() { return qp_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -299,9 +261,7 @@ public class ibv_qp_init_attr {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) {
-        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
-    }
+    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -313,7 +273,7 @@ public class ibv_qp_init_attr {
         struct.set(qp_type$LAYOUT, qp_type$OFFSET, fieldValue);
     }
 
-    private static final OfInt sq_sig_all$LAYOUT = (OfInt)$LAYOUT.select(groupElement("sq_sig_all"));
+    private static final OfInt sq_sig_all$LAYOUT = (OfInt) $LAYOUT.select(groupElement("sq_sig_all"));
 
     /**
      * Layout for field:
@@ -321,9 +281,7 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static final OfInt sq_sig_all$layout() {
-        return sq_sig_all$LAYOUT;
-    }
+    public static final OfInt sq_sig_all$layout() { return sq_sig_all$LAYOUT; }
 
     private static final long sq_sig_all$OFFSET = $LAYOUT.byteOffset(groupElement("sq_sig_all"));
 
@@ -333,9 +291,7 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static final long sq_sig_all$offset() {
-        return sq_sig_all$OFFSET;
-    }
+    public static final long sq_sig_all$offset() { return sq_sig_all$OFFSET; }
 
     /**
      * Getter for field:
@@ -343,9 +299,7 @@ public class ibv_qp_init_attr {
      * int sq_sig_all
      * }
      */
-    public static int sq_sig_all(MemorySegment struct) {
-        return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET);
-    }
+    public static int sq_sig_all(MemorySegment struct) { return struct.get(sq_sig_all$LAYOUT, sq_sig_all$OFFSET); }
 
     /**
      * Setter for field:
@@ -373,9 +327,7 @@ public class ibv_qp_init_attr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -397,8 +349,8 @@ public class ibv_qp_init_attr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

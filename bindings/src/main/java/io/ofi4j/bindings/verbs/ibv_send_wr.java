@@ -68,34 +68,22 @@ public class ibv_send_wr {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_LONG.withName("wr_id"),
-        verbs_h.C_POINTER.withName("next"),
-        verbs_h.C_POINTER.withName("sg_list"),
-        verbs_h.C_INT.withName("num_sge"),
-        verbs_h.C_INT.withName("opcode"),
-        verbs_h.C_INT.withName("send_flags"),
-        MemoryLayout.unionLayout(
-            verbs_h.C_INT.withName("imm_data"),
-            verbs_h.C_INT.withName("invalidate_rkey")
-        ).withName("$anon$1133:2"),
-        ibv_send_wr.wr.layout().withName("wr"),
-        ibv_send_wr.qp_type.layout().withName("qp_type"),
-        MemoryLayout.paddingLayout(4),
-        MemoryLayout.unionLayout(
-            ibv_send_wr.bind_mw.layout().withName("bind_mw"),
-            ibv_send_wr.tso.layout().withName("tso")
-        ).withName("$anon$1159:2")
-    ).withName("ibv_send_wr");
+    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("wr_id"),
+            verbs_h.C_POINTER.withName("next"), verbs_h.C_POINTER.withName("sg_list"),
+            verbs_h.C_INT.withName("num_sge"), verbs_h.C_INT.withName("opcode"), verbs_h.C_INT.withName("send_flags"),
+            MemoryLayout.unionLayout(verbs_h.C_INT.withName("imm_data"), verbs_h.C_INT.withName("invalidate_rkey"))
+                    .withName("$anon$1133:2"),
+            ibv_send_wr.wr.layout().withName("wr"), ibv_send_wr.qp_type.layout().withName("qp_type"),
+            MemoryLayout.paddingLayout(4), MemoryLayout.unionLayout(ibv_send_wr.bind_mw.layout().withName("bind_mw"),
+                    ibv_send_wr.tso.layout().withName("tso")).withName("$anon$1159:2"))
+            .withName("ibv_send_wr");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final OfLong wr_id$LAYOUT = (OfLong)$LAYOUT.select(groupElement("wr_id"));
+    private static final OfLong wr_id$LAYOUT = (OfLong) $LAYOUT.select(groupElement("wr_id"));
 
     /**
      * Layout for field:
@@ -103,9 +91,7 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static final OfLong wr_id$layout() {
-        return wr_id$LAYOUT;
-    }
+    public static final OfLong wr_id$layout() { return wr_id$LAYOUT; }
 
     private static final long wr_id$OFFSET = $LAYOUT.byteOffset(groupElement("wr_id"));
 
@@ -115,9 +101,7 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static final long wr_id$offset() {
-        return wr_id$OFFSET;
-    }
+    public static final long wr_id$offset() { return wr_id$OFFSET; }
 
     /**
      * Getter for field:
@@ -125,9 +109,7 @@ public class ibv_send_wr {
      * uint64_t wr_id
      * }
      */
-    public static long wr_id(MemorySegment struct) {
-        return struct.get(wr_id$LAYOUT, wr_id$OFFSET);
-    }
+    public static long wr_id(MemorySegment struct) { return struct.get(wr_id$LAYOUT, wr_id$OFFSET); }
 
     /**
      * Setter for field:
@@ -139,7 +121,7 @@ public class ibv_send_wr {
         struct.set(wr_id$LAYOUT, wr_id$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("next"));
+    private static final AddressLayout next$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("next"));
 
     /**
      * Layout for field:
@@ -147,9 +129,7 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static final AddressLayout next$layout() {
-        return next$LAYOUT;
-    }
+    public static final AddressLayout next$layout() { return next$LAYOUT; }
 
     private static final long next$OFFSET = $LAYOUT.byteOffset(groupElement("next"));
 
@@ -159,9 +139,7 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static final long next$offset() {
-        return next$OFFSET;
-    }
+    public static final long next$offset() { return next$OFFSET; }
 
     /**
      * Getter for field:
@@ -169,9 +147,7 @@ public class ibv_send_wr {
      * struct ibv_send_wr *next
      * }
      */
-    public static MemorySegment next(MemorySegment struct) {
-        return struct.get(next$LAYOUT, next$OFFSET);
-    }
+    public static MemorySegment next(MemorySegment struct) { return struct.get(next$LAYOUT, next$OFFSET); }
 
     /**
      * Setter for field:
@@ -183,7 +159,7 @@ public class ibv_send_wr {
         struct.set(next$LAYOUT, next$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout sg_list$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("sg_list"));
+    private static final AddressLayout sg_list$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("sg_list"));
 
     /**
      * Layout for field:
@@ -191,9 +167,7 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final AddressLayout sg_list$layout() {
-        return sg_list$LAYOUT;
-    }
+    public static final AddressLayout sg_list$layout() { return sg_list$LAYOUT; }
 
     private static final long sg_list$OFFSET = $LAYOUT.byteOffset(groupElement("sg_list"));
 
@@ -203,9 +177,7 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static final long sg_list$offset() {
-        return sg_list$OFFSET;
-    }
+    public static final long sg_list$offset() { return sg_list$OFFSET; }
 
     /**
      * Getter for field:
@@ -213,9 +185,7 @@ public class ibv_send_wr {
      * struct ibv_sge *sg_list
      * }
      */
-    public static MemorySegment sg_list(MemorySegment struct) {
-        return struct.get(sg_list$LAYOUT, sg_list$OFFSET);
-    }
+    public static MemorySegment sg_list(MemorySegment struct) { return struct.get(sg_list$LAYOUT, sg_list$OFFSET); }
 
     /**
      * Setter for field:
@@ -227,7 +197,7 @@ public class ibv_send_wr {
         struct.set(sg_list$LAYOUT, sg_list$OFFSET, fieldValue);
     }
 
-    private static final OfInt num_sge$LAYOUT = (OfInt)$LAYOUT.select(groupElement("num_sge"));
+    private static final OfInt num_sge$LAYOUT = (OfInt) $LAYOUT.select(groupElement("num_sge"));
 
     /**
      * Layout for field:
@@ -235,9 +205,7 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static final OfInt num_sge$layout() {
-        return num_sge$LAYOUT;
-    }
+    public static final OfInt num_sge$layout() { return num_sge$LAYOUT; }
 
     private static final long num_sge$OFFSET = $LAYOUT.byteOffset(groupElement("num_sge"));
 
@@ -247,9 +215,7 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static final long num_sge$offset() {
-        return num_sge$OFFSET;
-    }
+    public static final long num_sge$offset() { return num_sge$OFFSET; }
 
     /**
      * Getter for field:
@@ -257,9 +223,7 @@ public class ibv_send_wr {
      * int num_sge
      * }
      */
-    public static int num_sge(MemorySegment struct) {
-        return struct.get(num_sge$LAYOUT, num_sge$OFFSET);
-    }
+    public static int num_sge(MemorySegment struct) { return struct.get(num_sge$LAYOUT, num_sge$OFFSET); }
 
     /**
      * Setter for field:
@@ -271,7 +235,7 @@ public class ibv_send_wr {
         struct.set(num_sge$LAYOUT, num_sge$OFFSET, fieldValue);
     }
 
-    private static final OfInt opcode$LAYOUT = (OfInt)$LAYOUT.select(groupElement("opcode"));
+    private static final OfInt opcode$LAYOUT = (OfInt) $LAYOUT.select(groupElement("opcode"));
 
     /**
      * Layout for field:
@@ -279,9 +243,7 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static final OfInt opcode$layout() {
-        return opcode$LAYOUT;
-    }
+    public static final OfInt opcode$layout() { return opcode$LAYOUT; }
 
     private static final long opcode$OFFSET = $LAYOUT.byteOffset(groupElement("opcode"));
 
@@ -291,9 +253,7 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static final long opcode$offset() {
-        return opcode$OFFSET;
-    }
+    public static final long opcode$offset() { return opcode$OFFSET; }
 
     /**
      * Getter for field:
@@ -301,9 +261,7 @@ public class ibv_send_wr {
      * enum ibv_wr_opcode opcode
      * }
      */
-    public static int opcode(MemorySegment struct) {
-        return struct.get(opcode$LAYOUT, opcode$OFFSET);
-    }
+    public static int opcode(MemorySegment struct) { return struct.get(opcode$LAYOUT, opcode$OFFSET); }
 
     /**
      * Setter for field:
@@ -315,7 +273,7 @@ public class ibv_send_wr {
         struct.set(opcode$LAYOUT, opcode$OFFSET, fieldValue);
     }
 
-    private static final OfInt send_flags$LAYOUT = (OfInt)$LAYOUT.select(groupElement("send_flags"));
+    private static final OfInt send_flags$LAYOUT = (OfInt) $LAYOUT.select(groupElement("send_flags"));
 
     /**
      * Layout for field:
@@ -323,9 +281,7 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static final OfInt send_flags$layout() {
-        return send_flags$LAYOUT;
-    }
+    public static final OfInt send_flags$layout() { return send_flags$LAYOUT; }
 
     private static final long send_flags$OFFSET = $LAYOUT.byteOffset(groupElement("send_flags"));
 
@@ -335,9 +291,7 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static final long send_flags$offset() {
-        return send_flags$OFFSET;
-    }
+    public static final long send_flags$offset() { return send_flags$OFFSET; }
 
     /**
      * Getter for field:
@@ -345,9 +299,7 @@ public class ibv_send_wr {
      * unsigned int send_flags
      * }
      */
-    public static int send_flags(MemorySegment struct) {
-        return struct.get(send_flags$LAYOUT, send_flags$OFFSET);
-    }
+    public static int send_flags(MemorySegment struct) { return struct.get(send_flags$LAYOUT, send_flags$OFFSET); }
 
     /**
      * Setter for field:
@@ -359,7 +311,8 @@ public class ibv_send_wr {
         struct.set(send_flags$LAYOUT, send_flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt imm_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("imm_data"));
+    private static final OfInt imm_data$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$1133:2"),
+            groupElement("imm_data"));
 
     /**
      * Layout for field:
@@ -367,11 +320,10 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static final OfInt imm_data$layout() {
-        return imm_data$LAYOUT;
-    }
+    public static final OfInt imm_data$layout() { return imm_data$LAYOUT; }
 
-    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("imm_data"));
+    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"),
+            groupElement("imm_data"));
 
     /**
      * Offset for field:
@@ -379,9 +331,7 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static final long imm_data$offset() {
-        return imm_data$OFFSET;
-    }
+    public static final long imm_data$offset() { return imm_data$OFFSET; }
 
     /**
      * Getter for field:
@@ -389,9 +339,7 @@ public class ibv_send_wr {
      * __be32 imm_data
      * }
      */
-    public static int imm_data(MemorySegment struct) {
-        return struct.get(imm_data$LAYOUT, imm_data$OFFSET);
-    }
+    public static int imm_data(MemorySegment struct) { return struct.get(imm_data$LAYOUT, imm_data$OFFSET); }
 
     /**
      * Setter for field:
@@ -403,7 +351,8 @@ public class ibv_send_wr {
         struct.set(imm_data$LAYOUT, imm_data$OFFSET, fieldValue);
     }
 
-    private static final OfInt invalidate_rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
+    private static final OfInt invalidate_rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("$anon$1133:2"),
+            groupElement("invalidate_rkey"));
 
     /**
      * Layout for field:
@@ -411,11 +360,10 @@ public class ibv_send_wr {
      * uint32_t invalidate_rkey
      * }
      */
-    public static final OfInt invalidate_rkey$layout() {
-        return invalidate_rkey$LAYOUT;
-    }
+    public static final OfInt invalidate_rkey$layout() { return invalidate_rkey$LAYOUT; }
 
-    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
+    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"),
+            groupElement("invalidate_rkey"));
 
     /**
      * Offset for field:
@@ -423,9 +371,7 @@ public class ibv_send_wr {
      * uint32_t invalidate_rkey
      * }
      */
-    public static final long invalidate_rkey$offset() {
-        return invalidate_rkey$OFFSET;
-    }
+    public static final long invalidate_rkey$offset() { return invalidate_rkey$OFFSET; }
 
     /**
      * Getter for field:
@@ -474,18 +420,15 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            ibv_send_wr.wr.rdma.layout().withName("rdma"),
-            ibv_send_wr.wr.atomic.layout().withName("atomic"),
-            ibv_send_wr.wr.ud.layout().withName("ud")
-        ).withName("$anon$1137:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout
+                .unionLayout(ibv_send_wr.wr.rdma.layout().withName("rdma"),
+                        ibv_send_wr.wr.atomic.layout().withName("atomic"), ibv_send_wr.wr.ud.layout().withName("ud"))
+                .withName("$anon$1137:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         /**
          * {@snippet lang=c :
@@ -501,20 +444,15 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-                verbs_h.C_LONG.withName("remote_addr"),
-                verbs_h.C_INT.withName("rkey"),
-                MemoryLayout.paddingLayout(4)
-            ).withName("$anon$1138:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("remote_addr"),
+                    verbs_h.C_INT.withName("rkey"), MemoryLayout.paddingLayout(4)).withName("$anon$1138:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() {
-                return $LAYOUT;
-            }
+            public static final GroupLayout layout() { return $LAYOUT; }
 
-            private static final OfLong remote_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("remote_addr"));
+            private static final OfLong remote_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("remote_addr"));
 
             /**
              * Layout for field:
@@ -522,9 +460,7 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final OfLong remote_addr$layout() {
-                return remote_addr$LAYOUT;
-            }
+            public static final OfLong remote_addr$layout() { return remote_addr$LAYOUT; }
 
             private static final long remote_addr$OFFSET = $LAYOUT.byteOffset(groupElement("remote_addr"));
 
@@ -534,9 +470,7 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final long remote_addr$offset() {
-                return remote_addr$OFFSET;
-            }
+            public static final long remote_addr$offset() { return remote_addr$OFFSET; }
 
             /**
              * Getter for field:
@@ -558,7 +492,7 @@ public class ibv_send_wr {
                 struct.set(remote_addr$LAYOUT, remote_addr$OFFSET, fieldValue);
             }
 
-            private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
+            private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
 
             /**
              * Layout for field:
@@ -566,9 +500,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final OfInt rkey$layout() {
-                return rkey$LAYOUT;
-            }
+            public static final OfInt rkey$layout() { return rkey$LAYOUT; }
 
             private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -578,9 +510,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final long rkey$offset() {
-                return rkey$OFFSET;
-            }
+            public static final long rkey$offset() { return rkey$OFFSET; }
 
             /**
              * Getter for field:
@@ -588,9 +518,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static int rkey(MemorySegment struct) {
-                return struct.get(rkey$LAYOUT, rkey$OFFSET);
-            }
+            public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
 
             /**
              * Setter for field:
@@ -618,9 +546,7 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) {
-                return allocator.allocate(layout());
-            }
+            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -642,12 +568,13 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                    Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout rdma$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("rdma"));
+        private static final GroupLayout rdma$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("rdma"));
 
         /**
          * Layout for field:
@@ -658,9 +585,7 @@ public class ibv_send_wr {
          * } rdma
          * }
          */
-        public static final GroupLayout rdma$layout() {
-            return rdma$LAYOUT;
-        }
+        public static final GroupLayout rdma$layout() { return rdma$LAYOUT; }
 
         private static final long rdma$OFFSET = $LAYOUT.byteOffset(groupElement("rdma"));
 
@@ -673,9 +598,7 @@ public class ibv_send_wr {
          * } rdma
          * }
          */
-        public static final long rdma$offset() {
-            return rdma$OFFSET;
-        }
+        public static final long rdma$offset() { return rdma$OFFSET; }
 
         /**
          * Getter for field:
@@ -719,22 +642,16 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-                verbs_h.C_LONG.withName("remote_addr"),
-                verbs_h.C_LONG.withName("compare_add"),
-                verbs_h.C_LONG.withName("swap"),
-                verbs_h.C_INT.withName("rkey"),
-                MemoryLayout.paddingLayout(4)
-            ).withName("$anon$1142:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_LONG.withName("remote_addr"),
+                    verbs_h.C_LONG.withName("compare_add"), verbs_h.C_LONG.withName("swap"),
+                    verbs_h.C_INT.withName("rkey"), MemoryLayout.paddingLayout(4)).withName("$anon$1142:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() {
-                return $LAYOUT;
-            }
+            public static final GroupLayout layout() { return $LAYOUT; }
 
-            private static final OfLong remote_addr$LAYOUT = (OfLong)$LAYOUT.select(groupElement("remote_addr"));
+            private static final OfLong remote_addr$LAYOUT = (OfLong) $LAYOUT.select(groupElement("remote_addr"));
 
             /**
              * Layout for field:
@@ -742,9 +659,7 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final OfLong remote_addr$layout() {
-                return remote_addr$LAYOUT;
-            }
+            public static final OfLong remote_addr$layout() { return remote_addr$LAYOUT; }
 
             private static final long remote_addr$OFFSET = $LAYOUT.byteOffset(groupElement("remote_addr"));
 
@@ -754,9 +669,7 @@ public class ibv_send_wr {
              * uint64_t remote_addr
              * }
              */
-            public static final long remote_addr$offset() {
-                return remote_addr$OFFSET;
-            }
+            public static final long remote_addr$offset() { return remote_addr$OFFSET; }
 
             /**
              * Getter for field:
@@ -778,7 +691,7 @@ public class ibv_send_wr {
                 struct.set(remote_addr$LAYOUT, remote_addr$OFFSET, fieldValue);
             }
 
-            private static final OfLong compare_add$LAYOUT = (OfLong)$LAYOUT.select(groupElement("compare_add"));
+            private static final OfLong compare_add$LAYOUT = (OfLong) $LAYOUT.select(groupElement("compare_add"));
 
             /**
              * Layout for field:
@@ -786,9 +699,7 @@ public class ibv_send_wr {
              * uint64_t compare_add
              * }
              */
-            public static final OfLong compare_add$layout() {
-                return compare_add$LAYOUT;
-            }
+            public static final OfLong compare_add$layout() { return compare_add$LAYOUT; }
 
             private static final long compare_add$OFFSET = $LAYOUT.byteOffset(groupElement("compare_add"));
 
@@ -798,9 +709,7 @@ public class ibv_send_wr {
              * uint64_t compare_add
              * }
              */
-            public static final long compare_add$offset() {
-                return compare_add$OFFSET;
-            }
+            public static final long compare_add$offset() { return compare_add$OFFSET; }
 
             /**
              * Getter for field:
@@ -822,7 +731,7 @@ public class ibv_send_wr {
                 struct.set(compare_add$LAYOUT, compare_add$OFFSET, fieldValue);
             }
 
-            private static final OfLong swap$LAYOUT = (OfLong)$LAYOUT.select(groupElement("swap"));
+            private static final OfLong swap$LAYOUT = (OfLong) $LAYOUT.select(groupElement("swap"));
 
             /**
              * Layout for field:
@@ -830,9 +739,7 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static final OfLong swap$layout() {
-                return swap$LAYOUT;
-            }
+            public static final OfLong swap$layout() { return swap$LAYOUT; }
 
             private static final long swap$OFFSET = $LAYOUT.byteOffset(groupElement("swap"));
 
@@ -842,9 +749,7 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static final long swap$offset() {
-                return swap$OFFSET;
-            }
+            public static final long swap$offset() { return swap$OFFSET; }
 
             /**
              * Getter for field:
@@ -852,9 +757,7 @@ public class ibv_send_wr {
              * uint64_t swap
              * }
              */
-            public static long swap(MemorySegment struct) {
-                return struct.get(swap$LAYOUT, swap$OFFSET);
-            }
+            public static long swap(MemorySegment struct) { return struct.get(swap$LAYOUT, swap$OFFSET); }
 
             /**
              * Setter for field:
@@ -866,7 +769,7 @@ public class ibv_send_wr {
                 struct.set(swap$LAYOUT, swap$OFFSET, fieldValue);
             }
 
-            private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
+            private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
 
             /**
              * Layout for field:
@@ -874,9 +777,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final OfInt rkey$layout() {
-                return rkey$LAYOUT;
-            }
+            public static final OfInt rkey$layout() { return rkey$LAYOUT; }
 
             private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -886,9 +787,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static final long rkey$offset() {
-                return rkey$OFFSET;
-            }
+            public static final long rkey$offset() { return rkey$OFFSET; }
 
             /**
              * Getter for field:
@@ -896,9 +795,7 @@ public class ibv_send_wr {
              * uint32_t rkey
              * }
              */
-            public static int rkey(MemorySegment struct) {
-                return struct.get(rkey$LAYOUT, rkey$OFFSET);
-            }
+            public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
 
             /**
              * Setter for field:
@@ -926,9 +823,7 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) {
-                return allocator.allocate(layout());
-            }
+            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -950,12 +845,13 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                    Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout atomic$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("atomic"));
+        private static final GroupLayout atomic$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("atomic"));
 
         /**
          * Layout for field:
@@ -968,9 +864,7 @@ public class ibv_send_wr {
          * } atomic
          * }
          */
-        public static final GroupLayout atomic$layout() {
-            return atomic$LAYOUT;
-        }
+        public static final GroupLayout atomic$layout() { return atomic$LAYOUT; }
 
         private static final long atomic$OFFSET = $LAYOUT.byteOffset(groupElement("atomic"));
 
@@ -985,9 +879,7 @@ public class ibv_send_wr {
          * } atomic
          * }
          */
-        public static final long atomic$offset() {
-            return atomic$OFFSET;
-        }
+        public static final long atomic$offset() { return atomic$OFFSET; }
 
         /**
          * Getter for field:
@@ -1034,20 +926,16 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-                verbs_h.C_POINTER.withName("ah"),
-                verbs_h.C_INT.withName("remote_qpn"),
-                verbs_h.C_INT.withName("remote_qkey")
-            ).withName("$anon$1148:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("ah"),
+                    verbs_h.C_INT.withName("remote_qpn"), verbs_h.C_INT.withName("remote_qkey"))
+                    .withName("$anon$1148:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() {
-                return $LAYOUT;
-            }
+            public static final GroupLayout layout() { return $LAYOUT; }
 
-            private static final AddressLayout ah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("ah"));
+            private static final AddressLayout ah$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("ah"));
 
             /**
              * Layout for field:
@@ -1055,9 +943,7 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static final AddressLayout ah$layout() {
-                return ah$LAYOUT;
-            }
+            public static final AddressLayout ah$layout() { return ah$LAYOUT; }
 
             private static final long ah$OFFSET = $LAYOUT.byteOffset(groupElement("ah"));
 
@@ -1067,9 +953,7 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static final long ah$offset() {
-                return ah$OFFSET;
-            }
+            public static final long ah$offset() { return ah$OFFSET; }
 
             /**
              * Getter for field:
@@ -1077,9 +961,7 @@ public class ibv_send_wr {
              * struct ibv_ah *ah
              * }
              */
-            public static MemorySegment ah(MemorySegment struct) {
-                return struct.get(ah$LAYOUT, ah$OFFSET);
-            }
+            public static MemorySegment ah(MemorySegment struct) { return struct.get(ah$LAYOUT, ah$OFFSET); }
 
             /**
              * Setter for field:
@@ -1091,7 +973,7 @@ public class ibv_send_wr {
                 struct.set(ah$LAYOUT, ah$OFFSET, fieldValue);
             }
 
-            private static final OfInt remote_qpn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_qpn"));
+            private static final OfInt remote_qpn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_qpn"));
 
             /**
              * Layout for field:
@@ -1099,9 +981,7 @@ public class ibv_send_wr {
              * uint32_t remote_qpn
              * }
              */
-            public static final OfInt remote_qpn$layout() {
-                return remote_qpn$LAYOUT;
-            }
+            public static final OfInt remote_qpn$layout() { return remote_qpn$LAYOUT; }
 
             private static final long remote_qpn$OFFSET = $LAYOUT.byteOffset(groupElement("remote_qpn"));
 
@@ -1111,9 +991,7 @@ public class ibv_send_wr {
              * uint32_t remote_qpn
              * }
              */
-            public static final long remote_qpn$offset() {
-                return remote_qpn$OFFSET;
-            }
+            public static final long remote_qpn$offset() { return remote_qpn$OFFSET; }
 
             /**
              * Getter for field:
@@ -1135,7 +1013,7 @@ public class ibv_send_wr {
                 struct.set(remote_qpn$LAYOUT, remote_qpn$OFFSET, fieldValue);
             }
 
-            private static final OfInt remote_qkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_qkey"));
+            private static final OfInt remote_qkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_qkey"));
 
             /**
              * Layout for field:
@@ -1143,9 +1021,7 @@ public class ibv_send_wr {
              * uint32_t remote_qkey
              * }
              */
-            public static final OfInt remote_qkey$layout() {
-                return remote_qkey$LAYOUT;
-            }
+            public static final OfInt remote_qkey$layout() { return remote_qkey$LAYOUT; }
 
             private static final long remote_qkey$OFFSET = $LAYOUT.byteOffset(groupElement("remote_qkey"));
 
@@ -1155,9 +1031,7 @@ public class ibv_send_wr {
              * uint32_t remote_qkey
              * }
              */
-            public static final long remote_qkey$offset() {
-                return remote_qkey$OFFSET;
-            }
+            public static final long remote_qkey$offset() { return remote_qkey$OFFSET; }
 
             /**
              * Getter for field:
@@ -1195,9 +1069,7 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) {
-                return allocator.allocate(layout());
-            }
+            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1219,12 +1091,13 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                    Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout ud$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("ud"));
+        private static final GroupLayout ud$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("ud"));
 
         /**
          * Layout for field:
@@ -1236,9 +1109,7 @@ public class ibv_send_wr {
          * } ud
          * }
          */
-        public static final GroupLayout ud$layout() {
-            return ud$LAYOUT;
-        }
+        public static final GroupLayout ud$layout() { return ud$LAYOUT; }
 
         private static final long ud$OFFSET = $LAYOUT.byteOffset(groupElement("ud"));
 
@@ -1252,9 +1123,7 @@ public class ibv_send_wr {
          * } ud
          * }
          */
-        public static final long ud$offset() {
-            return ud$OFFSET;
-        }
+        public static final long ud$offset() { return ud$OFFSET; }
 
         /**
          * Getter for field:
@@ -1300,9 +1169,7 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1324,12 +1191,13 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout wr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("wr"));
+    private static final GroupLayout wr$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("wr"));
 
     /**
      * Layout for field:
@@ -1353,9 +1221,7 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static final GroupLayout wr$layout() {
-        return wr$LAYOUT;
-    }
+    public static final GroupLayout wr$layout() { return wr$LAYOUT; }
 
     private static final long wr$OFFSET = $LAYOUT.byteOffset(groupElement("wr"));
 
@@ -1381,9 +1247,7 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static final long wr$offset() {
-        return wr$OFFSET;
-    }
+    public static final long wr$offset() { return wr$OFFSET; }
 
     /**
      * Getter for field:
@@ -1407,9 +1271,7 @@ public class ibv_send_wr {
      * } wr
      * }
      */
-    public static MemorySegment wr(MemorySegment struct) {
-        return struct.asSlice(wr$OFFSET, wr$LAYOUT.byteSize());
-    }
+    public static MemorySegment wr(MemorySegment struct) { return struct.asSlice(wr$OFFSET, wr$LAYOUT.byteSize()); }
 
     /**
      * Setter for field:
@@ -1452,16 +1314,13 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
-            ibv_send_wr.qp_type.xrc.layout().withName("xrc")
-        ).withName("$anon$1154:2");
+        private static final GroupLayout $LAYOUT = MemoryLayout
+                .unionLayout(ibv_send_wr.qp_type.xrc.layout().withName("xrc")).withName("$anon$1154:2");
 
         /**
          * The layout of this union
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
         /**
          * {@snippet lang=c :
@@ -1476,18 +1335,15 @@ public class ibv_send_wr {
                 // Should not be called directly
             }
 
-            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-                verbs_h.C_INT.withName("remote_srqn")
-            ).withName("$anon$1155:3");
+            private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_INT.withName("remote_srqn"))
+                    .withName("$anon$1155:3");
 
             /**
              * The layout of this struct
              */
-            public static final GroupLayout layout() {
-                return $LAYOUT;
-            }
+            public static final GroupLayout layout() { return $LAYOUT; }
 
-            private static final OfInt remote_srqn$LAYOUT = (OfInt)$LAYOUT.select(groupElement("remote_srqn"));
+            private static final OfInt remote_srqn$LAYOUT = (OfInt) $LAYOUT.select(groupElement("remote_srqn"));
 
             /**
              * Layout for field:
@@ -1495,9 +1351,7 @@ public class ibv_send_wr {
              * uint32_t remote_srqn
              * }
              */
-            public static final OfInt remote_srqn$layout() {
-                return remote_srqn$LAYOUT;
-            }
+            public static final OfInt remote_srqn$layout() { return remote_srqn$LAYOUT; }
 
             private static final long remote_srqn$OFFSET = $LAYOUT.byteOffset(groupElement("remote_srqn"));
 
@@ -1507,9 +1361,7 @@ public class ibv_send_wr {
              * uint32_t remote_srqn
              * }
              */
-            public static final long remote_srqn$offset() {
-                return remote_srqn$OFFSET;
-            }
+            public static final long remote_srqn$offset() { return remote_srqn$OFFSET; }
 
             /**
              * Getter for field:
@@ -1547,9 +1399,7 @@ public class ibv_send_wr {
             /**
              * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
              */
-            public static MemorySegment allocate(SegmentAllocator allocator) {
-                return allocator.allocate(layout());
-            }
+            public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
             /**
              * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1571,12 +1421,13 @@ public class ibv_send_wr {
              * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
              * The returned segment has size {@code elementCount * layout().byteSize()}
              */
-            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+            public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                    Consumer<MemorySegment> cleanup) {
                 return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
             }
         }
 
-        private static final GroupLayout xrc$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("xrc"));
+        private static final GroupLayout xrc$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("xrc"));
 
         /**
          * Layout for field:
@@ -1586,9 +1437,7 @@ public class ibv_send_wr {
          * } xrc
          * }
          */
-        public static final GroupLayout xrc$layout() {
-            return xrc$LAYOUT;
-        }
+        public static final GroupLayout xrc$layout() { return xrc$LAYOUT; }
 
         private static final long xrc$OFFSET = $LAYOUT.byteOffset(groupElement("xrc"));
 
@@ -1600,9 +1449,7 @@ public class ibv_send_wr {
          * } xrc
          * }
          */
-        public static final long xrc$offset() {
-            return xrc$OFFSET;
-        }
+        public static final long xrc$offset() { return xrc$OFFSET; }
 
         /**
          * Getter for field:
@@ -1644,9 +1491,7 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1668,12 +1513,13 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout qp_type$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("qp_type"));
+    private static final GroupLayout qp_type$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -1685,9 +1531,7 @@ public class ibv_send_wr {
      * } qp_type
      * }
      */
-    public static final GroupLayout qp_type$layout() {
-        return qp_type$LAYOUT;
-    }
+    public static final GroupLayout qp_type$layout() { return qp_type$LAYOUT; }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -1701,9 +1545,7 @@ public class ibv_send_wr {
      * } qp_type
      * }
      */
-    public static final long qp_type$offset() {
-        return qp_type$OFFSET;
-    }
+    public static final long qp_type$offset() { return qp_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -1748,21 +1590,17 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            verbs_h.C_POINTER.withName("mw"),
-            verbs_h.C_INT.withName("rkey"),
-            MemoryLayout.paddingLayout(4),
-            ibv_mw_bind_info.layout().withName("bind_info")
-        ).withName("$anon$1160:3");
+        private static final GroupLayout $LAYOUT = MemoryLayout
+                .structLayout(verbs_h.C_POINTER.withName("mw"), verbs_h.C_INT.withName("rkey"),
+                        MemoryLayout.paddingLayout(4), ibv_mw_bind_info.layout().withName("bind_info"))
+                .withName("$anon$1160:3");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
-        private static final AddressLayout mw$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("mw"));
+        private static final AddressLayout mw$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("mw"));
 
         /**
          * Layout for field:
@@ -1770,9 +1608,7 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static final AddressLayout mw$layout() {
-            return mw$LAYOUT;
-        }
+        public static final AddressLayout mw$layout() { return mw$LAYOUT; }
 
         private static final long mw$OFFSET = $LAYOUT.byteOffset(groupElement("mw"));
 
@@ -1782,9 +1618,7 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static final long mw$offset() {
-            return mw$OFFSET;
-        }
+        public static final long mw$offset() { return mw$OFFSET; }
 
         /**
          * Getter for field:
@@ -1792,9 +1626,7 @@ public class ibv_send_wr {
          * struct ibv_mw *mw
          * }
          */
-        public static MemorySegment mw(MemorySegment struct) {
-            return struct.get(mw$LAYOUT, mw$OFFSET);
-        }
+        public static MemorySegment mw(MemorySegment struct) { return struct.get(mw$LAYOUT, mw$OFFSET); }
 
         /**
          * Setter for field:
@@ -1806,7 +1638,7 @@ public class ibv_send_wr {
             struct.set(mw$LAYOUT, mw$OFFSET, fieldValue);
         }
 
-        private static final OfInt rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("rkey"));
+        private static final OfInt rkey$LAYOUT = (OfInt) $LAYOUT.select(groupElement("rkey"));
 
         /**
          * Layout for field:
@@ -1814,9 +1646,7 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static final OfInt rkey$layout() {
-            return rkey$LAYOUT;
-        }
+        public static final OfInt rkey$layout() { return rkey$LAYOUT; }
 
         private static final long rkey$OFFSET = $LAYOUT.byteOffset(groupElement("rkey"));
 
@@ -1826,9 +1656,7 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static final long rkey$offset() {
-            return rkey$OFFSET;
-        }
+        public static final long rkey$offset() { return rkey$OFFSET; }
 
         /**
          * Getter for field:
@@ -1836,9 +1664,7 @@ public class ibv_send_wr {
          * uint32_t rkey
          * }
          */
-        public static int rkey(MemorySegment struct) {
-            return struct.get(rkey$LAYOUT, rkey$OFFSET);
-        }
+        public static int rkey(MemorySegment struct) { return struct.get(rkey$LAYOUT, rkey$OFFSET); }
 
         /**
          * Setter for field:
@@ -1850,7 +1676,7 @@ public class ibv_send_wr {
             struct.set(rkey$LAYOUT, rkey$OFFSET, fieldValue);
         }
 
-        private static final GroupLayout bind_info$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("bind_info"));
+        private static final GroupLayout bind_info$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("bind_info"));
 
         /**
          * Layout for field:
@@ -1858,9 +1684,7 @@ public class ibv_send_wr {
          * struct ibv_mw_bind_info bind_info
          * }
          */
-        public static final GroupLayout bind_info$layout() {
-            return bind_info$LAYOUT;
-        }
+        public static final GroupLayout bind_info$layout() { return bind_info$LAYOUT; }
 
         private static final long bind_info$OFFSET = $LAYOUT.byteOffset(groupElement("bind_info"));
 
@@ -1870,9 +1694,7 @@ public class ibv_send_wr {
          * struct ibv_mw_bind_info bind_info
          * }
          */
-        public static final long bind_info$offset() {
-            return bind_info$OFFSET;
-        }
+        public static final long bind_info$offset() { return bind_info$OFFSET; }
 
         /**
          * Getter for field:
@@ -1910,9 +1732,7 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -1934,12 +1754,14 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("bind_mw"));
+    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$1159:2"),
+            groupElement("bind_mw"));
 
     /**
      * Layout for field:
@@ -1951,11 +1773,10 @@ public class ibv_send_wr {
      * } bind_mw
      * }
      */
-    public static final GroupLayout bind_mw$layout() {
-        return bind_mw$LAYOUT;
-    }
+    public static final GroupLayout bind_mw$layout() { return bind_mw$LAYOUT; }
 
-    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("bind_mw"));
+    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"),
+            groupElement("bind_mw"));
 
     /**
      * Offset for field:
@@ -1967,9 +1788,7 @@ public class ibv_send_wr {
      * } bind_mw
      * }
      */
-    public static final long bind_mw$offset() {
-        return bind_mw$OFFSET;
-    }
+    public static final long bind_mw$offset() { return bind_mw$OFFSET; }
 
     /**
      * Getter for field:
@@ -2014,21 +1833,16 @@ public class ibv_send_wr {
             // Should not be called directly
         }
 
-        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-            verbs_h.C_POINTER.withName("hdr"),
-            verbs_h.C_SHORT.withName("hdr_sz"),
-            verbs_h.C_SHORT.withName("mss"),
-            MemoryLayout.paddingLayout(4)
-        ).withName("$anon$1165:3");
+        private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(verbs_h.C_POINTER.withName("hdr"),
+                verbs_h.C_SHORT.withName("hdr_sz"), verbs_h.C_SHORT.withName("mss"), MemoryLayout.paddingLayout(4))
+                .withName("$anon$1165:3");
 
         /**
          * The layout of this struct
          */
-        public static final GroupLayout layout() {
-            return $LAYOUT;
-        }
+        public static final GroupLayout layout() { return $LAYOUT; }
 
-        private static final AddressLayout hdr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("hdr"));
+        private static final AddressLayout hdr$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("hdr"));
 
         /**
          * Layout for field:
@@ -2036,9 +1850,7 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static final AddressLayout hdr$layout() {
-            return hdr$LAYOUT;
-        }
+        public static final AddressLayout hdr$layout() { return hdr$LAYOUT; }
 
         private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("hdr"));
 
@@ -2048,9 +1860,7 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static final long hdr$offset() {
-            return hdr$OFFSET;
-        }
+        public static final long hdr$offset() { return hdr$OFFSET; }
 
         /**
          * Getter for field:
@@ -2058,9 +1868,7 @@ public class ibv_send_wr {
          * void *hdr
          * }
          */
-        public static MemorySegment hdr(MemorySegment struct) {
-            return struct.get(hdr$LAYOUT, hdr$OFFSET);
-        }
+        public static MemorySegment hdr(MemorySegment struct) { return struct.get(hdr$LAYOUT, hdr$OFFSET); }
 
         /**
          * Setter for field:
@@ -2072,7 +1880,7 @@ public class ibv_send_wr {
             struct.set(hdr$LAYOUT, hdr$OFFSET, fieldValue);
         }
 
-        private static final OfShort hdr_sz$LAYOUT = (OfShort)$LAYOUT.select(groupElement("hdr_sz"));
+        private static final OfShort hdr_sz$LAYOUT = (OfShort) $LAYOUT.select(groupElement("hdr_sz"));
 
         /**
          * Layout for field:
@@ -2080,9 +1888,7 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static final OfShort hdr_sz$layout() {
-            return hdr_sz$LAYOUT;
-        }
+        public static final OfShort hdr_sz$layout() { return hdr_sz$LAYOUT; }
 
         private static final long hdr_sz$OFFSET = $LAYOUT.byteOffset(groupElement("hdr_sz"));
 
@@ -2092,9 +1898,7 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static final long hdr_sz$offset() {
-            return hdr_sz$OFFSET;
-        }
+        public static final long hdr_sz$offset() { return hdr_sz$OFFSET; }
 
         /**
          * Getter for field:
@@ -2102,9 +1906,7 @@ public class ibv_send_wr {
          * uint16_t hdr_sz
          * }
          */
-        public static short hdr_sz(MemorySegment struct) {
-            return struct.get(hdr_sz$LAYOUT, hdr_sz$OFFSET);
-        }
+        public static short hdr_sz(MemorySegment struct) { return struct.get(hdr_sz$LAYOUT, hdr_sz$OFFSET); }
 
         /**
          * Setter for field:
@@ -2116,7 +1918,7 @@ public class ibv_send_wr {
             struct.set(hdr_sz$LAYOUT, hdr_sz$OFFSET, fieldValue);
         }
 
-        private static final OfShort mss$LAYOUT = (OfShort)$LAYOUT.select(groupElement("mss"));
+        private static final OfShort mss$LAYOUT = (OfShort) $LAYOUT.select(groupElement("mss"));
 
         /**
          * Layout for field:
@@ -2124,9 +1926,7 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static final OfShort mss$layout() {
-            return mss$LAYOUT;
-        }
+        public static final OfShort mss$layout() { return mss$LAYOUT; }
 
         private static final long mss$OFFSET = $LAYOUT.byteOffset(groupElement("mss"));
 
@@ -2136,9 +1936,7 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static final long mss$offset() {
-            return mss$OFFSET;
-        }
+        public static final long mss$offset() { return mss$OFFSET; }
 
         /**
          * Getter for field:
@@ -2146,9 +1944,7 @@ public class ibv_send_wr {
          * uint16_t mss
          * }
          */
-        public static short mss(MemorySegment struct) {
-            return struct.get(mss$LAYOUT, mss$OFFSET);
-        }
+        public static short mss(MemorySegment struct) { return struct.get(mss$LAYOUT, mss$OFFSET); }
 
         /**
          * Setter for field:
@@ -2176,9 +1972,7 @@ public class ibv_send_wr {
         /**
          * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
          */
-        public static MemorySegment allocate(SegmentAllocator allocator) {
-            return allocator.allocate(layout());
-        }
+        public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
         /**
          * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -2200,12 +1994,14 @@ public class ibv_send_wr {
          * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
          * The returned segment has size {@code elementCount * layout().byteSize()}
          */
-        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+        public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+                Consumer<MemorySegment> cleanup) {
             return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
         }
     }
 
-    private static final GroupLayout tso$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("tso"));
+    private static final GroupLayout tso$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("$anon$1159:2"),
+            groupElement("tso"));
 
     /**
      * Layout for field:
@@ -2217,9 +2013,7 @@ public class ibv_send_wr {
      * } tso
      * }
      */
-    public static final GroupLayout tso$layout() {
-        return tso$LAYOUT;
-    }
+    public static final GroupLayout tso$layout() { return tso$LAYOUT; }
 
     private static final long tso$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("tso"));
 
@@ -2233,9 +2027,7 @@ public class ibv_send_wr {
      * } tso
      * }
      */
-    public static final long tso$offset() {
-        return tso$OFFSET;
-    }
+    public static final long tso$offset() { return tso$OFFSET; }
 
     /**
      * Getter for field:
@@ -2281,9 +2073,7 @@ public class ibv_send_wr {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -2305,8 +2095,8 @@ public class ibv_send_wr {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

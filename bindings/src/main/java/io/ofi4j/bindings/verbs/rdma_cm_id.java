@@ -39,34 +39,23 @@ public class rdma_cm_id {
         // Should not be called directly
     }
 
-    private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
-        verbs_h.C_POINTER.withName("verbs"),
-        verbs_h.C_POINTER.withName("channel"),
-        verbs_h.C_POINTER.withName("context"),
-        verbs_h.C_POINTER.withName("qp"),
-        rdma_route.layout().withName("route"),
-        verbs_h.C_INT.withName("ps"),
-        verbs_h.C_CHAR.withName("port_num"),
-        MemoryLayout.paddingLayout(3),
-        verbs_h.C_POINTER.withName("event"),
-        verbs_h.C_POINTER.withName("send_cq_channel"),
-        verbs_h.C_POINTER.withName("send_cq"),
-        verbs_h.C_POINTER.withName("recv_cq_channel"),
-        verbs_h.C_POINTER.withName("recv_cq"),
-        verbs_h.C_POINTER.withName("srq"),
-        verbs_h.C_POINTER.withName("pd"),
-        verbs_h.C_INT.withName("qp_type"),
-        MemoryLayout.paddingLayout(4)
-    ).withName("rdma_cm_id");
+    private static final GroupLayout $LAYOUT = MemoryLayout
+            .structLayout(verbs_h.C_POINTER.withName("verbs"), verbs_h.C_POINTER.withName("channel"),
+                    verbs_h.C_POINTER.withName("context"), verbs_h.C_POINTER.withName("qp"),
+                    rdma_route.layout().withName("route"), verbs_h.C_INT.withName("ps"),
+                    verbs_h.C_CHAR.withName("port_num"), MemoryLayout.paddingLayout(3),
+                    verbs_h.C_POINTER.withName("event"), verbs_h.C_POINTER.withName("send_cq_channel"),
+                    verbs_h.C_POINTER.withName("send_cq"), verbs_h.C_POINTER.withName("recv_cq_channel"),
+                    verbs_h.C_POINTER.withName("recv_cq"), verbs_h.C_POINTER.withName("srq"),
+                    verbs_h.C_POINTER.withName("pd"), verbs_h.C_INT.withName("qp_type"), MemoryLayout.paddingLayout(4))
+            .withName("rdma_cm_id");
 
     /**
      * The layout of this struct
      */
-    public static final GroupLayout layout() {
-        return $LAYOUT;
-    }
+    public static final GroupLayout layout() { return $LAYOUT; }
 
-    private static final AddressLayout verbs$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("verbs"));
+    private static final AddressLayout verbs$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("verbs"));
 
     /**
      * Layout for field:
@@ -74,9 +63,7 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static final AddressLayout verbs$layout() {
-        return verbs$LAYOUT;
-    }
+    public static final AddressLayout verbs$layout() { return verbs$LAYOUT; }
 
     private static final long verbs$OFFSET = $LAYOUT.byteOffset(groupElement("verbs"));
 
@@ -86,9 +73,7 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static final long verbs$offset() {
-        return verbs$OFFSET;
-    }
+    public static final long verbs$offset() { return verbs$OFFSET; }
 
     /**
      * Getter for field:
@@ -96,9 +81,7 @@ public class rdma_cm_id {
      * struct ibv_context *verbs
      * }
      */
-    public static MemorySegment verbs(MemorySegment struct) {
-        return struct.get(verbs$LAYOUT, verbs$OFFSET);
-    }
+    public static MemorySegment verbs(MemorySegment struct) { return struct.get(verbs$LAYOUT, verbs$OFFSET); }
 
     /**
      * Setter for field:
@@ -110,7 +93,7 @@ public class rdma_cm_id {
         struct.set(verbs$LAYOUT, verbs$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("channel"));
+    private static final AddressLayout channel$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("channel"));
 
     /**
      * Layout for field:
@@ -118,9 +101,7 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static final AddressLayout channel$layout() {
-        return channel$LAYOUT;
-    }
+    public static final AddressLayout channel$layout() { return channel$LAYOUT; }
 
     private static final long channel$OFFSET = $LAYOUT.byteOffset(groupElement("channel"));
 
@@ -130,9 +111,7 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static final long channel$offset() {
-        return channel$OFFSET;
-    }
+    public static final long channel$offset() { return channel$OFFSET; }
 
     /**
      * Getter for field:
@@ -140,9 +119,7 @@ public class rdma_cm_id {
      * struct rdma_event_channel *channel
      * }
      */
-    public static MemorySegment channel(MemorySegment struct) {
-        return struct.get(channel$LAYOUT, channel$OFFSET);
-    }
+    public static MemorySegment channel(MemorySegment struct) { return struct.get(channel$LAYOUT, channel$OFFSET); }
 
     /**
      * Setter for field:
@@ -154,7 +131,7 @@ public class rdma_cm_id {
         struct.set(channel$LAYOUT, channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout context$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("context"));
+    private static final AddressLayout context$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("context"));
 
     /**
      * Layout for field:
@@ -162,9 +139,7 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static final AddressLayout context$layout() {
-        return context$LAYOUT;
-    }
+    public static final AddressLayout context$layout() { return context$LAYOUT; }
 
     private static final long context$OFFSET = $LAYOUT.byteOffset(groupElement("context"));
 
@@ -174,9 +149,7 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static final long context$offset() {
-        return context$OFFSET;
-    }
+    public static final long context$offset() { return context$OFFSET; }
 
     /**
      * Getter for field:
@@ -184,9 +157,7 @@ public class rdma_cm_id {
      * void *context
      * }
      */
-    public static MemorySegment context(MemorySegment struct) {
-        return struct.get(context$LAYOUT, context$OFFSET);
-    }
+    public static MemorySegment context(MemorySegment struct) { return struct.get(context$LAYOUT, context$OFFSET); }
 
     /**
      * Setter for field:
@@ -198,7 +169,7 @@ public class rdma_cm_id {
         struct.set(context$LAYOUT, context$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout qp$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("qp"));
+    private static final AddressLayout qp$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("qp"));
 
     /**
      * Layout for field:
@@ -206,9 +177,7 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static final AddressLayout qp$layout() {
-        return qp$LAYOUT;
-    }
+    public static final AddressLayout qp$layout() { return qp$LAYOUT; }
 
     private static final long qp$OFFSET = $LAYOUT.byteOffset(groupElement("qp"));
 
@@ -218,9 +187,7 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static final long qp$offset() {
-        return qp$OFFSET;
-    }
+    public static final long qp$offset() { return qp$OFFSET; }
 
     /**
      * Getter for field:
@@ -228,9 +195,7 @@ public class rdma_cm_id {
      * struct ibv_qp *qp
      * }
      */
-    public static MemorySegment qp(MemorySegment struct) {
-        return struct.get(qp$LAYOUT, qp$OFFSET);
-    }
+    public static MemorySegment qp(MemorySegment struct) { return struct.get(qp$LAYOUT, qp$OFFSET); }
 
     /**
      * Setter for field:
@@ -242,7 +207,7 @@ public class rdma_cm_id {
         struct.set(qp$LAYOUT, qp$OFFSET, fieldValue);
     }
 
-    private static final GroupLayout route$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("route"));
+    private static final GroupLayout route$LAYOUT = (GroupLayout) $LAYOUT.select(groupElement("route"));
 
     /**
      * Layout for field:
@@ -250,9 +215,7 @@ public class rdma_cm_id {
      * struct rdma_route route
      * }
      */
-    public static final GroupLayout route$layout() {
-        return route$LAYOUT;
-    }
+    public static final GroupLayout route$layout() { return route$LAYOUT; }
 
     private static final long route$OFFSET = $LAYOUT.byteOffset(groupElement("route"));
 
@@ -262,9 +225,7 @@ public class rdma_cm_id {
      * struct rdma_route route
      * }
      */
-    public static final long route$offset() {
-        return route$OFFSET;
-    }
+    public static final long route$offset() { return route$OFFSET; }
 
     /**
      * Getter for field:
@@ -286,7 +247,7 @@ public class rdma_cm_id {
         MemorySegment.copy(fieldValue, 0L, struct, route$OFFSET, route$LAYOUT.byteSize());
     }
 
-    private static final OfInt ps$LAYOUT = (OfInt)$LAYOUT.select(groupElement("ps"));
+    private static final OfInt ps$LAYOUT = (OfInt) $LAYOUT.select(groupElement("ps"));
 
     /**
      * Layout for field:
@@ -294,9 +255,7 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static final OfInt ps$layout() {
-        return ps$LAYOUT;
-    }
+    public static final OfInt ps$layout() { return ps$LAYOUT; }
 
     private static final long ps$OFFSET = $LAYOUT.byteOffset(groupElement("ps"));
 
@@ -306,9 +265,7 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static final long ps$offset() {
-        return ps$OFFSET;
-    }
+    public static final long ps$offset() { return ps$OFFSET; }
 
     /**
      * Getter for field:
@@ -316,9 +273,7 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static int ps(MemorySegment struct) {
-        return struct.get(ps$LAYOUT, ps$OFFSET);
-    }
+    public static int ps(MemorySegment struct) { return struct.get(ps$LAYOUT, ps$OFFSET); }
 
     /**
      * Setter for field:
@@ -326,11 +281,9 @@ public class rdma_cm_id {
      * enum rdma_port_space ps
      * }
      */
-    public static void ps(MemorySegment struct, int fieldValue) {
-        struct.set(ps$LAYOUT, ps$OFFSET, fieldValue);
-    }
+    public static void ps(MemorySegment struct, int fieldValue) { struct.set(ps$LAYOUT, ps$OFFSET, fieldValue); }
 
-    private static final OfByte port_num$LAYOUT = (OfByte)$LAYOUT.select(groupElement("port_num"));
+    private static final OfByte port_num$LAYOUT = (OfByte) $LAYOUT.select(groupElement("port_num"));
 
     /**
      * Layout for field:
@@ -338,9 +291,7 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static final OfByte port_num$layout() {
-        return port_num$LAYOUT;
-    }
+    public static final OfByte port_num$layout() { return port_num$LAYOUT; }
 
     private static final long port_num$OFFSET = $LAYOUT.byteOffset(groupElement("port_num"));
 
@@ -350,9 +301,7 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static final long port_num$offset() {
-        return port_num$OFFSET;
-    }
+    public static final long port_num$offset() { return port_num$OFFSET; }
 
     /**
      * Getter for field:
@@ -360,9 +309,7 @@ public class rdma_cm_id {
      * uint8_t port_num
      * }
      */
-    public static byte port_num(MemorySegment struct) {
-        return struct.get(port_num$LAYOUT, port_num$OFFSET);
-    }
+    public static byte port_num(MemorySegment struct) { return struct.get(port_num$LAYOUT, port_num$OFFSET); }
 
     /**
      * Setter for field:
@@ -374,7 +321,7 @@ public class rdma_cm_id {
         struct.set(port_num$LAYOUT, port_num$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout event$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("event"));
+    private static final AddressLayout event$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("event"));
 
     /**
      * Layout for field:
@@ -382,9 +329,7 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static final AddressLayout event$layout() {
-        return event$LAYOUT;
-    }
+    public static final AddressLayout event$layout() { return event$LAYOUT; }
 
     private static final long event$OFFSET = $LAYOUT.byteOffset(groupElement("event"));
 
@@ -394,9 +339,7 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static final long event$offset() {
-        return event$OFFSET;
-    }
+    public static final long event$offset() { return event$OFFSET; }
 
     /**
      * Getter for field:
@@ -404,9 +347,7 @@ public class rdma_cm_id {
      * struct rdma_cm_event *event
      * }
      */
-    public static MemorySegment event(MemorySegment struct) {
-        return struct.get(event$LAYOUT, event$OFFSET);
-    }
+    public static MemorySegment event(MemorySegment struct) { return struct.get(event$LAYOUT, event$OFFSET); }
 
     /**
      * Setter for field:
@@ -418,7 +359,8 @@ public class rdma_cm_id {
         struct.set(event$LAYOUT, event$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq_channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq_channel"));
+    private static final AddressLayout send_cq_channel$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("send_cq_channel"));
 
     /**
      * Layout for field:
@@ -426,9 +368,7 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *send_cq_channel
      * }
      */
-    public static final AddressLayout send_cq_channel$layout() {
-        return send_cq_channel$LAYOUT;
-    }
+    public static final AddressLayout send_cq_channel$layout() { return send_cq_channel$LAYOUT; }
 
     private static final long send_cq_channel$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq_channel"));
 
@@ -438,9 +378,7 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *send_cq_channel
      * }
      */
-    public static final long send_cq_channel$offset() {
-        return send_cq_channel$OFFSET;
-    }
+    public static final long send_cq_channel$offset() { return send_cq_channel$OFFSET; }
 
     /**
      * Getter for field:
@@ -462,7 +400,7 @@ public class rdma_cm_id {
         struct.set(send_cq_channel$LAYOUT, send_cq_channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout send_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("send_cq"));
+    private static final AddressLayout send_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("send_cq"));
 
     /**
      * Layout for field:
@@ -470,9 +408,7 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final AddressLayout send_cq$layout() {
-        return send_cq$LAYOUT;
-    }
+    public static final AddressLayout send_cq$layout() { return send_cq$LAYOUT; }
 
     private static final long send_cq$OFFSET = $LAYOUT.byteOffset(groupElement("send_cq"));
 
@@ -482,9 +418,7 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static final long send_cq$offset() {
-        return send_cq$OFFSET;
-    }
+    public static final long send_cq$offset() { return send_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -492,9 +426,7 @@ public class rdma_cm_id {
      * struct ibv_cq *send_cq
      * }
      */
-    public static MemorySegment send_cq(MemorySegment struct) {
-        return struct.get(send_cq$LAYOUT, send_cq$OFFSET);
-    }
+    public static MemorySegment send_cq(MemorySegment struct) { return struct.get(send_cq$LAYOUT, send_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -506,7 +438,8 @@ public class rdma_cm_id {
         struct.set(send_cq$LAYOUT, send_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq_channel$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq_channel"));
+    private static final AddressLayout recv_cq_channel$LAYOUT = (AddressLayout) $LAYOUT
+            .select(groupElement("recv_cq_channel"));
 
     /**
      * Layout for field:
@@ -514,9 +447,7 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *recv_cq_channel
      * }
      */
-    public static final AddressLayout recv_cq_channel$layout() {
-        return recv_cq_channel$LAYOUT;
-    }
+    public static final AddressLayout recv_cq_channel$layout() { return recv_cq_channel$LAYOUT; }
 
     private static final long recv_cq_channel$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq_channel"));
 
@@ -526,9 +457,7 @@ public class rdma_cm_id {
      * struct ibv_comp_channel *recv_cq_channel
      * }
      */
-    public static final long recv_cq_channel$offset() {
-        return recv_cq_channel$OFFSET;
-    }
+    public static final long recv_cq_channel$offset() { return recv_cq_channel$OFFSET; }
 
     /**
      * Getter for field:
@@ -550,7 +479,7 @@ public class rdma_cm_id {
         struct.set(recv_cq_channel$LAYOUT, recv_cq_channel$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("recv_cq"));
+    private static final AddressLayout recv_cq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("recv_cq"));
 
     /**
      * Layout for field:
@@ -558,9 +487,7 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final AddressLayout recv_cq$layout() {
-        return recv_cq$LAYOUT;
-    }
+    public static final AddressLayout recv_cq$layout() { return recv_cq$LAYOUT; }
 
     private static final long recv_cq$OFFSET = $LAYOUT.byteOffset(groupElement("recv_cq"));
 
@@ -570,9 +497,7 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static final long recv_cq$offset() {
-        return recv_cq$OFFSET;
-    }
+    public static final long recv_cq$offset() { return recv_cq$OFFSET; }
 
     /**
      * Getter for field:
@@ -580,9 +505,7 @@ public class rdma_cm_id {
      * struct ibv_cq *recv_cq
      * }
      */
-    public static MemorySegment recv_cq(MemorySegment struct) {
-        return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET);
-    }
+    public static MemorySegment recv_cq(MemorySegment struct) { return struct.get(recv_cq$LAYOUT, recv_cq$OFFSET); }
 
     /**
      * Setter for field:
@@ -594,7 +517,7 @@ public class rdma_cm_id {
         struct.set(recv_cq$LAYOUT, recv_cq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout srq$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("srq"));
+    private static final AddressLayout srq$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("srq"));
 
     /**
      * Layout for field:
@@ -602,9 +525,7 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static final AddressLayout srq$layout() {
-        return srq$LAYOUT;
-    }
+    public static final AddressLayout srq$layout() { return srq$LAYOUT; }
 
     private static final long srq$OFFSET = $LAYOUT.byteOffset(groupElement("srq"));
 
@@ -614,9 +535,7 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static final long srq$offset() {
-        return srq$OFFSET;
-    }
+    public static final long srq$offset() { return srq$OFFSET; }
 
     /**
      * Getter for field:
@@ -624,9 +543,7 @@ public class rdma_cm_id {
      * struct ibv_srq *srq
      * }
      */
-    public static MemorySegment srq(MemorySegment struct) {
-        return struct.get(srq$LAYOUT, srq$OFFSET);
-    }
+    public static MemorySegment srq(MemorySegment struct) { return struct.get(srq$LAYOUT, srq$OFFSET); }
 
     /**
      * Setter for field:
@@ -638,7 +555,7 @@ public class rdma_cm_id {
         struct.set(srq$LAYOUT, srq$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout pd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("pd"));
+    private static final AddressLayout pd$LAYOUT = (AddressLayout) $LAYOUT.select(groupElement("pd"));
 
     /**
      * Layout for field:
@@ -646,9 +563,7 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static final AddressLayout pd$layout() {
-        return pd$LAYOUT;
-    }
+    public static final AddressLayout pd$layout() { return pd$LAYOUT; }
 
     private static final long pd$OFFSET = $LAYOUT.byteOffset(groupElement("pd"));
 
@@ -658,9 +573,7 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static final long pd$offset() {
-        return pd$OFFSET;
-    }
+    public static final long pd$offset() { return pd$OFFSET; }
 
     /**
      * Getter for field:
@@ -668,9 +581,7 @@ public class rdma_cm_id {
      * struct ibv_pd *pd
      * }
      */
-    public static MemorySegment pd(MemorySegment struct) {
-        return struct.get(pd$LAYOUT, pd$OFFSET);
-    }
+    public static MemorySegment pd(MemorySegment struct) { return struct.get(pd$LAYOUT, pd$OFFSET); }
 
     /**
      * Setter for field:
@@ -682,7 +593,7 @@ public class rdma_cm_id {
         struct.set(pd$LAYOUT, pd$OFFSET, fieldValue);
     }
 
-    private static final OfInt qp_type$LAYOUT = (OfInt)$LAYOUT.select(groupElement("qp_type"));
+    private static final OfInt qp_type$LAYOUT = (OfInt) $LAYOUT.select(groupElement("qp_type"));
 
     /**
      * Layout for field:
@@ -690,9 +601,7 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final OfInt qp_type$layout() {
-        return qp_type$LAYOUT;
-    }
+    public static final OfInt qp_type$layout() { return qp_type$LAYOUT; }
 
     private static final long qp_type$OFFSET = $LAYOUT.byteOffset(groupElement("qp_type"));
 
@@ -702,9 +611,7 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static final long qp_type$offset() {
-        return qp_type$OFFSET;
-    }
+    public static final long qp_type$offset() { return qp_type$OFFSET; }
 
     /**
      * Getter for field:
@@ -712,9 +619,7 @@ public class rdma_cm_id {
      * enum ibv_qp_type qp_type
      * }
      */
-    public static int qp_type(MemorySegment struct) {
-        return struct.get(qp_type$LAYOUT, qp_type$OFFSET);
-    }
+    public static int qp_type(MemorySegment struct) { return struct.get(qp_type$LAYOUT, qp_type$OFFSET); }
 
     /**
      * Setter for field:
@@ -742,9 +647,7 @@ public class rdma_cm_id {
     /**
      * Allocate a segment of size {@code layout().byteSize()} using {@code allocator}
      */
-    public static MemorySegment allocate(SegmentAllocator allocator) {
-        return allocator.allocate(layout());
-    }
+    public static MemorySegment allocate(SegmentAllocator allocator) { return allocator.allocate(layout()); }
 
     /**
      * Allocate an array of size {@code elementCount} using {@code allocator}.
@@ -766,8 +669,8 @@ public class rdma_cm_id {
      * Reinterprets {@code addr} using target {@code arena} and {@code cleanupAction} (if any).
      * The returned segment has size {@code elementCount * layout().byteSize()}
      */
-    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena, Consumer<MemorySegment> cleanup) {
+    public static MemorySegment reinterpret(MemorySegment addr, long elementCount, Arena arena,
+            Consumer<MemorySegment> cleanup) {
         return addr.reinterpret(layout().byteSize() * elementCount, arena, cleanup);
     }
 }
-

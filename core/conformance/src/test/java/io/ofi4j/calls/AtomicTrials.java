@@ -4,7 +4,7 @@ import static io.ofi4j.calls.Trial.TOKEN;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ofi4j.AtomicMessage;
+import io.ofi4j.PreparedAtomic;
 import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.info.AtomicOperation;
@@ -96,7 +96,7 @@ final class AtomicTrials {
 
     private static Atomics atomics(Trial t) { return t.pair.endpoint.atomics(); }
 
-    private static AtomicMessage message(Trial t) {
+    private static PreparedAtomic message(Trial t) {
         return atomics(t).message(INT64).peer(t.pair.far).operand(t.here, 0, 1).result(t.here, 8, 1)
                 .remote(t.there.remote(), 0, 1);
     }

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,12 +24,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tries every call over every provider, and holds the table in core/README.md to what happened. With
+ * Tries every call over every provider, and holds the table in core/guide/PROVIDERS.md to what happened. With
  * {@code -Dofi4j.calls.write=true} the table is written anew, for the version that the test runs with.
  */
+@Tag("gate")
 @Timeout(60)
 class CallTableTest {
-    private static final Path README = Path.of("../README.md");
+    private static final Path DOCUMENT = Path.of("../guide/PROVIDERS.md");
     private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int EOPNOTSUPP = 95;
@@ -93,13 +95,14 @@ class CallTableTest {
             System.out.println("the table of calls has no column for libfabric " + version + ": nothing is compared");
             return;
         }
-        CallTable table = new CallTable(README, List.copyOf(CallTrials.ALL.keySet()), CallColumn.LABELS);
+        CallTable table = new CallTable(DOCUMENT, List.copyOf(CallTrials.ALL.keySet()), CallColumn.LABELS);
         CallColumn.LABELS.stream().filter(CallColumn::isOfDatagrams)
                 .forEach(column -> CallTrials.ALL.keySet().stream().filter(call -> !MessageTrials.has(call))
                         .forEach(call -> table.put(call, column, version, CallTable.NOT_TRIED)));
         OUTCOMES.forEach((key, outcome) -> table.put(key.get(0), key.get(1), version, outcome));
         if (Boolean.getBoolean("ofi4j.calls.write")) { table.write(); }
-        assertThat(table.render()).as("the table of calls in core/README.md; -Dofi4j.calls.write=true writes it anew")
+        assertThat(table.render())
+                .as("the table of calls in core/guide/PROVIDERS.md; -Dofi4j.calls.write=true writes it anew")
                 .isEqualTo(table.current());
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.OperationFlag;
@@ -53,7 +53,7 @@ final class FlagTrials {
 
     private static void announceMore(Trial t) {
         int half = LENGTH / 2;
-        RmaMessage message = t.rma().message().peer(t.pair.far);
+        PreparedRma message = t.rma().message().peer(t.pair.far);
         message.local(t.here, 0, half).remote(t.there.remote(), 0, half).flags(OperationFlag.MORE).write(TOKEN);
         message.clear().local(t.here, half, half).remote(t.there.remote(), half, half).flags().write(TOKEN + 1);
         t.pair.awaitCompletions(2, t.deadline);
@@ -125,7 +125,7 @@ final class FlagTrials {
     private static void writeLarge(Trial t, OperationFlag flag, Promise promise) {
         try (MemoryRegion source = t.pair.domain.allocate(LARGE, Access.WRITE);
                 MemoryRegion target = t.pair.domain.allocate(LARGE, Access.REMOTE_WRITE)) {
-            RmaMessage message = t.rma().message().peer(t.pair.far).local(source, 0, LARGE)
+            PreparedRma message = t.rma().message().peer(t.pair.far).local(source, 0, LARGE)
                     .remote(target.remote(), 0, LARGE).flags(flag);
             for (byte round = 10; round < 10 + ROUNDS; round++) {
                 source.segment().fill(round);

@@ -9,7 +9,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.faults.Elsewhere;
 import io.ofi4j.support.Pair;
@@ -99,7 +99,7 @@ public final class Trial implements AutoCloseable {
         assertThat(polling.await()).as("thrown by the poll of the far end").isNull();
     }
 
-    public RmaMessage message() {
+    public PreparedRma message() {
         return rma().message().peer(pair.far).local(here, 0, LENGTH).remote(there.remote(), 0, LENGTH);
     }
 

@@ -79,7 +79,7 @@ final class UpstreamFailures {
             "A message longer than what is left is written beyond the memory; ofi4j refuses it.", Symptom.REFUSED,
             "could overwrite");
     private static final Failure CUT_SHORT = like("It cuts messages of several packets short; ofi4j refuses it.",
-            Symptom.REFUSED, "may be cut short");
+            Symptom.REFUSED, "cut short");
     private static final Failure SENDER_WAITS = like(
             "The sender of a long message is not told that it has completed; ofi4j refuses it.", Symptom.REFUSED,
             "waits for ever");

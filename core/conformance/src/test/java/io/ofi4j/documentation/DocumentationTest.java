@@ -3,10 +3,15 @@ package io.ofi4j.documentation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,12 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Holds the READMEs to the files they link to, and to the program they quote. */
+/** Holds the documents to the width of a page and to the files they link to, and the README to its program. */
 @Tag("once")
 class DocumentationTest {
     private static final Path ROOT = Path.of("../..");
     private static final Path README = ROOT.resolve("README.md");
     private static final Path PROGRAM = ROOT.resolve("examples/src/main/java/io/ofi4j/examples/WriteToPeer.java");
+    private static final Set<String> NO_DOCUMENTS = Set.of(".git", ".cache", "target");
     private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(?:#([^)]*))?\\)");
 
     @Test
@@ -44,10 +50,24 @@ class DocumentationTest {
         }
     }
 
-    static Stream<Path> documents() {
-        return Stream.of("", "bindings", "core", "core/fabric", "core/job", "core/durable", "core/verbs",
-                "core/conformance", "core/guide", "examples", "jmh", "scripts")
-                .map(folder -> ROOT.resolve(folder, "README.md"));
+    /** Every Markdown file that is not in a folder of the build. */
+    static Stream<Path> documents() throws IOException {
+        List<Path> found = new ArrayList<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return NO_DOCUMENTS.contains(folder.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().endsWith(".md")) { found.add(file); }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return found.stream().sorted();
     }
 
     @ParameterizedTest(name = "{0}")
@@ -62,6 +82,14 @@ class DocumentationTest {
                 assertThat(headings(file)).as("%s in %s", link.group(), document).contains(link.group(2));
             }
         }
+    }
+
+    /** Rows of tables excepted, which cannot be broken. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("documents")
+    void noLineIsLongerThan120Columns(Path document) throws IOException {
+        assertThat(Files.readAllLines(document)).filteredOn(line -> !line.strip().startsWith("|"))
+                .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(120));
     }
 
     /** The anchors of a document's headings. */

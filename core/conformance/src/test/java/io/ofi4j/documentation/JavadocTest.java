@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every public or protected member of the exported packages has a comment; the build allows missing tags. */
+@Tag("gate")
 @Tag("once")
 class JavadocTest {
     private static final String MODULES = String.join(":", "../../bindings/target/classes", "../fabric/target/classes");

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.io.IOException;
@@ -20,16 +22,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A region that peers write to and read from is closed while they are at it: providers look at its key when a transfer begins, and
  * copy afterwards. In a JVM of its own.
  */
+@Tag("gate")
 class ClosedTargetTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aRegionMayBeClosedUnderPeersTransfers(String provider) {
         Forked.Result result = Forked.run(ClosesTargets.class, provider);
@@ -126,7 +129,7 @@ class ClosedTargetTest {
     static final class ClosesTargets {
         /** More than the C library keeps when it is freed. */
         private static final int LARGE = 40 << 20;
-        private static final int TIMES = 12;
+        private static final int TIMES = Rounds.of(6);
         private static final Duration PATIENCE = Duration.ofMillis(200);
         private static final Random RANDOM = TestSeed.random("ClosedTargetTest");
 

@@ -11,20 +11,23 @@ import io.ofi4j.Waiting;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * An endpoint is closed, or its peer removed, while the answer to a large read comes in, after any number of polls. In a JVM of its own, which ofi_rxm
  * over tcp of libfabric 1.x would end.
  */
+@Tag("gate")
 class ClosedUnderReadTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReads(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider);
@@ -32,7 +35,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void anEndpointMayBeClosedWhileItReadsThoughNobodyTakesWhatItsQueueKeeps(String provider) {
         assumeFalse(provider.equals("MSG verbs"),
@@ -42,7 +45,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aPeerMayBeRemovedWhileItIsReadFrom(String provider) {
         Forked.Result result = Forked.run(ClosesWhileItReads.class, provider, ClosesWhileItReads.REMOVE);
@@ -50,7 +53,7 @@ class ClosedUnderReadTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void anEndpointMayBeClosedWhileItReadsFromOneThatHasStopped(String provider) {
         Forked.Result result = Forked.run(ClosesWhileTheAnswerStops.class, provider);
@@ -124,8 +127,9 @@ class ClosedUnderReadTest {
         /** Its second argument: the peer is removed before the endpoint is closed. */
         static final String REMOVE = "remove";
         private static final int SIZE = 4 << 20;
-        private static final int TIMES = 24;
         private static final int MOST_POLLS = 12;
+        /** Each number of polls once. */
+        private static final int TIMES = Rounds.of(MOST_POLLS);
 
         private ClosesWhileItReads() {}
 

@@ -9,6 +9,7 @@ import io.ofi4j.Connection;
 import io.ofi4j.ConnectionException;
 import io.ofi4j.Endpoint;
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Listener;
 import io.ofi4j.support.Pair;
 import java.io.IOException;
@@ -20,12 +21,14 @@ import java.net.Socket;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Why connections do not come about that something on the way breaks off, or that there is no way for. */
+@Tag("gate")
 @Timeout(120)
 class ConnectionFailureTest {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -52,7 +55,7 @@ class ConnectionFailureTest {
         return failure;
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void aConnectionThatThePeerBreaksOffIsReset(String provider) throws IOException {
         try (Listener listener = new Listener(provider);
@@ -83,7 +86,7 @@ class ConnectionFailureTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#connected")
     void whereThereIsNoWayToThePeerIsUnreachable(String provider) throws IOException {
         assumeTrue(isNowhere(), "this kernel connects to the loopback's broadcast address");

@@ -3,6 +3,7 @@ package io.ofi4j.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.internal.quirks.Status;
 import java.io.Closeable;
@@ -17,15 +18,16 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The process may open no more files, from the first step on or from any later one: whoever needs one is told so, and how to get
  * more, until there are enough. Each test has a JVM of its own.
  */
+@Tag("gate")
 class DescriptorFaultTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void everyStepThatGetsNoDescriptorSaysSo(String provider) {
         List<String> prefix = List.of("sh", "-c", "ulimit -n 120; exec \"$0\" \"$@\"");

@@ -2,6 +2,7 @@ package io.ofi4j.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -9,15 +10,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Receives from one peer, in JVMs of their own: what is not refused may end one. */
+@Tag("gate")
 @Timeout(120)
 class DirectedReceiveTest {
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void receivesFromOnePeerAndFromAnyAreMatchedInOrderAndComeBackOrAreRefused(String provider) {
         Forked.Result result = Forked.run(DirectedReceives.class, provider);

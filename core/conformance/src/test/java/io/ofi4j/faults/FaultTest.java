@@ -9,19 +9,21 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.Waiting;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.FaultTarget;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The process at the other end is killed, stopped and started again while operations are under way. The process under test is a
  * JVM of its own, which must neither die nor hang. {@code -Dofi4j.test.faults=N} injects N times as many faults.
  */
+@Tag("long")
 class FaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 
@@ -39,15 +41,15 @@ class FaultTest {
         return TestProviders.transfers().filter(provider -> !provider.equals("shm"));
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("transfersButShm")
     void aPeerThatIsKilledAtARandomMoment(String provider) { survives(Kills.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPeerThatIsStoppedAndContinued(String provider) { survives(Stops.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aPeerThatIsKilledWhileConnectionsAreMade(String provider) { survives(KillsWhileConnecting.class, provider); }
 

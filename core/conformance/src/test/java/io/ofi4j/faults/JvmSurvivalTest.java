@@ -17,12 +17,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What libfabric does to a process must not kill a JVM: its providers install signal handlers, and HotSpot lives on
  * signals. Each test has a JVM of its own.
  */
+@Tag("gate")
 class JvmSurvivalTest {
     private static final Path SHM = Path.of("/dev/shm");
     private static final int SIGTERM_EXIT = 143;

@@ -9,10 +9,12 @@ import io.ofi4j.support.Forked;
 import io.ofi4j.support.Mailbox;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Messages that are longer than their receives. */
+@Tag("gate")
 @Timeout(300)
 class LongMessageTest {
     /** A critical call that does not return would keep every thread of the JVM from its next safepoint. */

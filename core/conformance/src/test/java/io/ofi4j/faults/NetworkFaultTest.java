@@ -10,6 +10,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.FaultTarget;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -18,19 +19,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The network between two processes is cut and comes back, loses packets, and is starved. Needs root, {@code ip},
  * {@code nft} and {@code tc}, and is asked for with {@code -Dofi4j.test.network=true}. {@code -Dofi4j.test.faults=N} injects N times as many faults.
  */
+@Tag("long")
 class NetworkFaultTest {
     private static final int TIMES = Integer.getInteger("ofi4j.test.faults", 1);
 
     static Stream<String> networked() { return TestProviders.transfers().filter(provider -> !provider.equals("shm")); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("networked")
     void aNetworkThatFails(String provider) {
         assumeTrue(Boolean.getBoolean("ofi4j.test.network"),

@@ -36,15 +36,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A job whose ranks are in two network namespaces, as on two hosts, started by {@code scripts/launch}. Needs root and {@code ip}, and is
- * asked for with {@code -Dofi4j.test.network=true}.
+ * A job whose ranks are in two network namespaces, as on two hosts, started by {@code scripts/launch}. Needs root and
+ * {@code ip}. {@code scripts/test} asks for it where the machine can, with {@code -Dofi4j.test.network=true}.
  */
+@Tag("gate")
 class NetworkJobTest {
     private static final int RANKS = 4;
     private static final int KILLED = 137;

@@ -11,15 +11,17 @@ import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Waiting;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The heap is full, or there is no native memory. Each test has a JVM of its own. */
+@Tag("gate")
 class OutOfMemoryTest {
     private static void survives(List<String> prefix, Class<?> main, String... arguments) {
         Forked.Result result = Forked.startBehind(prefix, main, arguments).await();
@@ -27,13 +29,13 @@ class OutOfMemoryTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void aHandlerThatRunsOutOfHeapLosesNoCompletion(String provider) {
         survives(List.of(), ExhaustsItsHeap.class, "-Xmx32m", "-XX:+UseSerialGC", provider);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void withoutNativeMemoryAllocatingIsRefusedByName(String provider) {
         List<String> limited = List.of("sh", "-c", "ulimit -v 3000000; exec \"$0\" \"$@\"");

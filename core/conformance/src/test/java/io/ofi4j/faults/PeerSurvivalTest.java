@@ -14,6 +14,7 @@ import io.ofi4j.Peer;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -21,11 +22,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Peers come and go, and may be addressed wrongly; no provider may end the JVM over it. Each test has a JVM of its own. */
+@Tag("gate")
 class PeerSurvivalTest {
     private static final int TIMES = 50;
 
@@ -35,27 +37,27 @@ class PeerSurvivalTest {
         assertThat(result.exit()).as(result.output()).isZero();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void injectingToAPeerThatHasGone(String provider) { survives(InjectsToAPeerThatHasGone.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void closingAnEndpointThatSomebodyConnectsTo(String provider) { survives(ClosesWhileConnecting.class, provider); }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void closingAnEndpointWhileAnotherThreadPollsItsQueue(String provider) {
         survives(ClosesWhilePolled.class, provider);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void closingTheTargetOfAWriteWithDataThatIsHalfReceived(String provider) {
         survives(ClosesTheTargetOfAHalfReceivedWrite.class, provider);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void losingTheWriterOfAWriteWithDataThatIsHalfReceived(String provider) {
         survives(ClosesTheWriterOfAHalfReceivedWrite.class, provider);

@@ -15,6 +15,7 @@ import io.ofi4j.faults.AccessTarget.Page;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.support.FaultLink;
 import io.ofi4j.support.FaultPeer;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import io.ofi4j.support.TestSeed;
@@ -23,10 +24,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a peer can reach that forges a region: holds "Who may touch what" of core/README.md to it, for each provider. */
+/**
+ * What a peer can reach that forges a region: holds "What a peer can reach" of core/guide/SECURITY-MODEL.md to it, for
+ * each provider.
+ */
+@Tag("gate")
 class RemoteAccessTest {
     /** What a peer tries. */
     private enum Attempt {
@@ -84,7 +89,7 @@ class RemoteAccessTest {
         private long offset() { return page == Page.NEVER ? Page.SIZE : 0; }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void whatAForgedRegionLetsThrough(String provider) {
         Forked.Result result = Forked.run(Forges.class, provider);

@@ -14,6 +14,7 @@ import io.ofi4j.Libfabric;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Waiting;
 import io.ofi4j.support.FaultPeer;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -28,12 +29,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The machine has too little of something, or the process forks. Each test has a JVM of its own. */
+@Tag("gate")
 class ResourceFaultTest {
     private static void survives(List<String> prefix, Class<?> main, String... arguments) {
         Forked.Result result = Forked.startBehind(prefix, main, arguments).await();
@@ -46,14 +48,14 @@ class ResourceFaultTest {
         return List.of("sh", "-c", limit + "; exec \"$0\" \"$@\"");
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void softwareProvidersLockNoMemory(String provider) {
         survives(limited("ulimit -l 0"), TransfersWithChildren.class, provider);
     }
 
     /** The JDK's own way, posix_spawn, leaves out what fork does to this process; the test above takes it. */
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("waysToStartChildren")
     void childProcessesWhileEndpointsAreOpen(String provider, String way) {
         survives(List.of(), TransfersWithChildren.class, "-Djdk.lang.Process.launchMechanism=" + way, provider);

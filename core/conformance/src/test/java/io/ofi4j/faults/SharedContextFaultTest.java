@@ -23,6 +23,7 @@ import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -31,14 +32,15 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A peer is killed while it sends to a shared receive context, where receives are posted for it and for others: those who live go on,
  * and every token comes back once.
  */
+@Tag("gate")
 @Timeout(120)
 class SharedContextFaultTest {
     private static final int RECEIVES = 64;
@@ -182,7 +184,7 @@ class SharedContextFaultTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void whoLivesGoesOnAndEveryReceiveComesBackOnce(String provider) {
         Tokens received;

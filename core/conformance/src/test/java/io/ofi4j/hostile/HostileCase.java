@@ -73,5 +73,10 @@ enum HostileCase {
         };
     }
 
+    /** Whether it is one thread that does all: the same seed does the same then. */
+    boolean isOfOneThread() {
+        return this == LOOKUPS || this == HANDLERS || this == IMPLEMENTATIONS;
+    }
+
     void run(HostileRun run) throws Exception { program.run(run); }
 }

@@ -1,6 +1,9 @@
 package io.ofi4j.hostile;
 
-/** Runs one hostile program in this JVM, over one provider after the other: its case, providers, seed, seconds for each. */
+/**
+ * Runs one hostile program in this JVM, over one provider after the other. Arguments: its case, the providers, the seed,
+ * seconds for each, and how often it goes on in place of seconds, or 0.
+ */
 final class HostileMain {
     private HostileMain() {}
 
@@ -9,7 +12,8 @@ final class HostileMain {
         long seconds = Long.parseLong(arguments[3]);
         for (String provider : arguments[1].split(",")) {
             System.out.println(program + " over " + provider);
-            HostileRun run = new HostileRun(provider, Long.parseLong(arguments[2]), seconds);
+            HostileRun run = new HostileRun(provider, Long.parseLong(arguments[2]), seconds,
+                    Long.parseLong(arguments[4]));
             Thread watch = HostileWatch.start(seconds);
             HostileLedger before = HostileLedger.now();
             program.run(run);

@@ -3,7 +3,7 @@ package io.ofi4j.hostile;
 import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.support.Pair;
 import java.util.Random;
 
@@ -19,7 +19,7 @@ final class HostileMessages {
                 MemoryRegion local = pair.domain.allocate(LENGTH, Access.values());
                 MemoryRegion target = pair.domain.allocate(LENGTH, Access.values())) {
             RemoteRegion remote = target.remote();
-            RmaMessage message = pair.rma().message().local(local, 0, 8).remote(remote, 0, 8).peer(pair.far);
+            PreparedRma message = pair.rma().message().local(local, 0, 8).remote(remote, 0, 8).peer(pair.far);
             int[] posted = new int[1];
             Thread changing = run.start("changing", () -> {
                 Random random = run.random();

@@ -25,16 +25,21 @@ final class HostileRun {
 
     private final long seed;
     private final long nanos;
+    /** How often it may go on; 0 if time says when it is over. */
+    private final long most;
+    private final AtomicLong asked = new AtomicLong();
     /** Begins with the first question whether to go on: what a program opens before takes none of its time. */
     private final AtomicLong begin = new AtomicLong();
     private final AtomicLong streams = new AtomicLong();
     private final Map<String, AtomicLong> tried = new ConcurrentSkipListMap<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    HostileRun(String provider, long seed, long seconds) {
+    /** @param most how often it goes on, in place of a time, if this is not 0 */
+    HostileRun(String provider, long seed, long seconds, long most) {
         this.provider = provider;
         this.seed = seed;
         this.nanos = seconds * 1_000_000_000;
+        this.most = most;
     }
 
     /** A step that may be refused. */
@@ -42,9 +47,9 @@ final class HostileRun {
         void run() throws Exception;
     }
 
-    /** {@return whether there is time left and nothing has failed} */
+    /** {@return whether it is not over and nothing has failed} */
     boolean goesOn() {
-        return failure.get() == null && left() > 0;
+        return failure.get() == null && (most > 0 ? asked.incrementAndGet() <= most : left() > 0);
     }
 
     private long left() {

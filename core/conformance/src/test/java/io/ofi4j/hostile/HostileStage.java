@@ -39,7 +39,7 @@ final class HostileStage {
     static final List<Class<?>> STATIC = List.of(Libfabric.class, MemoryRegion.class, RemoteRegion.class, RawKey.class,
             EndpointAddress.class, FabricHints.class, MemoryRegionAttributes.class, Rendezvous.class);
 
-    /** A message that is longer than its receive ends the process, or never lets a poll return: README. */
+    /** A message that is longer than its receive ends the process, or never lets a poll return: MESSAGES.md. */
     private static final String LONG_MESSAGES_KILL = "shm";
     private static final String COLLECTIVES = "tcp;ofi_rxm";
     /** Short: nobody waits for long. */

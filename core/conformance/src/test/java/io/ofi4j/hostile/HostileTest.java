@@ -5,23 +5,28 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
+import io.ofi4j.support.Rounds;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Random programs of callers who do what nobody should, each kind in a JVM of its own, which must survive them: no crash, no hang, no
- * exception without a name, no token that is lost or comes twice. A failure prints what was tried, and the command that repeats it.
- * {@code scripts/test --hostile} runs them for longer.
+ * exception without a name, no token that is lost or comes twice. A failure prints what was tried, and the command that
+ * repeats it. The gate has those of one thread, so many steps from the same seed; {@code scripts/test --hostile} has all
+ * of them, for a time.
  */
+@Tag("gate")
 @Timeout(40_000)
 class HostileTest {
     private static final long SEED = Long.getLong("ofi4j.hostile.seed", 1);
     /** For each kind and provider. */
     static final long SECONDS = Long.getLong("ofi4j.hostile.seconds", 1);
+    private static final int STEPS = 2000;
     private static final String CHOSEN = System.getProperty("ofi4j.hostile.case", "");
 
     static Stream<HostileCase> programs() {
@@ -33,18 +38,26 @@ class HostileTest {
         return chosen.stream();
     }
 
+    static Stream<HostileCase> programsOfOneThread() { return programs().filter(HostileCase::isOfOneThread); }
+
+    @Tag("long") // which thread comes when is chance
     @ParameterizedTest
     @MethodSource("programs")
-    void aHostileProgramEndsNothingButItself(HostileCase program) { survive(program, SECONDS); }
+    void aHostileProgramEndsNothingButItself(HostileCase program) { survive(program, SECONDS, 0); }
 
-    /** Runs it over all that it runs over. */
-    static void survive(HostileCase program, long seconds) {
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("programsOfOneThread")
+    void aHostileProgramOfOneThreadEndsNothingButItself(HostileCase program) { survive(program, 0, Rounds.of(STEPS)); }
+
+    /** Runs it over all that it runs over, for so many seconds, or so many steps. */
+    static void survive(HostileCase program, long seconds, long steps) {
         List<String> providers = program.providers().toList();
         assumeFalse(providers.isEmpty(), "none of the chosen providers is of this kind");
         long patience = providers.size() * (seconds + Patience.seconds(100).toSeconds());
         String heap = program == HostileCase.ERRORS ? "-Xmx64m" : "-Xmx256m"; // so that it is soon full
-        Forked.Result result = Forked.start(HostileMain.class, Forked.EVERY_COMPILER, heap, "-XX:+UseSerialGC",
-                program.name(), String.join(",", providers), Long.toString(SEED), Long.toString(seconds))
+        Forked.Result result = Forked
+                .start(HostileMain.class, Forked.EVERY_COMPILER, heap, "-XX:+UseSerialGC", program.name(),
+                        String.join(",", providers), Long.toString(SEED), Long.toString(seconds), Long.toString(steps))
                 .await(patience);
 
         assertThat(result.exit()).as("%s; again: scripts/test --hostile %d %s '%s' %d; it printed:\n%s", program,

@@ -3,7 +3,7 @@ package io.ofi4j.misuse;
 import static io.ofi4j.misuse.Misuse.refused;
 
 import io.ofi4j.Access;
-import io.ofi4j.AtomicMessage;
+import io.ofi4j.PreparedAtomic;
 import io.ofi4j.Atomics;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PackagePrivate;
@@ -67,7 +67,7 @@ final class MisuseOfAtomics {
 
         RemoteRegion only(Access... access) { return s.region(pair, access).remote(); }
 
-        AtomicMessage message() { return atomics.message(INT64).peer(pair.far); }
+        PreparedAtomic message() { return atomics.message(INT64).peer(pair.far); }
     }
 
     private static Misuse atomic(String name, Class<? extends Throwable> expected, String words, Consumer<Two> call) {
@@ -201,7 +201,7 @@ final class MisuseOfAtomics {
 
     private static Stream<Misuse> messages() {
         return Stream.of(atomic("a message without a peer", STATE, "no peer", t -> {
-            AtomicMessage message = t.atomics.message(INT64);
+            PreparedAtomic message = t.atomics.message(INT64);
             message.operand(t.source, 0, 1).remote(t.target.remote(), 0, 1).tryExecute(SUM, 1);
         }), atomic("a message of nothing", STATE, "0 elements", t -> t.message().execute(SUM, 1)),
                 atomic("a message without a target", STATE, "0 in remote ones",
@@ -222,18 +222,18 @@ final class MisuseOfAtomics {
                 atomic("a remote segment that is not aligned", ARGUMENT, "not aligned",
                         t -> t.message().remote(t.target.remote(), 12, 1)),
                 atomic("too many segments", ARGUMENT, "operand segments", t -> {
-                    AtomicMessage message = t.message();
+                    PreparedAtomic message = t.message();
                     for (int i = 0; i <= message.localLimit(); i++) {
                         message.operand(t.source, 0, 1);
                     }
                 }), atomic("too many remote segments", ARGUMENT, "remote segments", t -> {
-                    AtomicMessage message = t.message();
+                    PreparedAtomic message = t.message();
                     for (int i = 0; i <= message.remoteLimit(); i++) {
                         message.remote(t.target.remote(), 0, 1);
                     }
                 }), atomic("numbers of elements that overflow together", STATE, "of the same number", t -> {
                     RemoteRegion endless = new RemoteRegion(0, Long.MAX_VALUE, 1, PackagePrivate.ALL_RIGHTS);
-                    AtomicMessage message = t.atomics.message(Datatype.INT8).peer(t.pair.far).operand(t.source, 0, 1);
+                    PreparedAtomic message = t.atomics.message(Datatype.INT8).peer(t.pair.far).operand(t.source, 0, 1);
                     message.remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, Long.MAX_VALUE).remote(endless, 0, 3)
                             .execute(SUM, 1);
                 }),
@@ -250,11 +250,11 @@ final class MisuseOfAtomics {
                 atomic("a message from a region for results", ARGUMENT, "lacks [WRITE]",
                         t -> t.message().operand(t.sink, 0, 1).remote(t.target.remote(), 0, 1).execute(SUM, 1)),
                 atomic("a region closed since", STATE, "closed", t -> {
-                    AtomicMessage message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
+                    PreparedAtomic message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
                     t.source.close();
                     message.execute(SUM, 1);
                 }), atomic("a peer removed since", STATE, "removed", t -> {
-                    AtomicMessage message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
+                    PreparedAtomic message = t.message().operand(t.source, 0, 1).remote(t.target.remote(), 0, 1);
                     t.pair.vector.remove(t.pair.far);
                     message.execute(SUM, 1);
                 }));

@@ -7,7 +7,7 @@ import io.ofi4j.Counter;
 import io.ofi4j.DeferredWork;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.PreparedMessage;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.Datatype;
@@ -45,7 +45,7 @@ final class MisuseOfDeferredWork {
 
         DeferredWork.When when() { return deferred().when(trigger, 1); }
 
-        RmaMessage write() {
+        PreparedRma write() {
             return pair.rma().message().peer(pair.far).local(region, 0, 8).remote(region.remote(), 8, 8);
         }
 
@@ -106,7 +106,7 @@ final class MisuseOfDeferredWork {
                     MemoryRegion readable = p.stage.opened(p.pair.domain.allocate(64, Access.READ));
                     p.when().write(p.write().replaceLocal(0, readable, 0, 8), p.done, 1);
                 }), on("a closed region", STATE, "closed", p -> {
-                    RmaMessage message = p.write();
+                    PreparedRma message = p.write();
                     p.region.close();
                     p.when().write(message, p.done, 1);
                 }), on("a closed endpoint", STATE, "closed", p -> {

@@ -7,7 +7,7 @@ import static io.ofi4j.misuse.MisuseStage.elsewhere;
 import io.ofi4j.Access;
 import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.support.Pair;
 import java.time.Duration;
@@ -27,7 +27,7 @@ final class MisuseOfThreads {
     /** What is called elsewhere. */
     private record Owned(Pair pair, MemoryRegion here, MemoryRegion there) {
         /** Made by the thread that calls this. */
-        RmaMessage message() {
+        PreparedRma message() {
             return pair.rma().message().peer(pair.far).local(here, 0, 8).remote(there.remote(), 0, 8);
         }
     }

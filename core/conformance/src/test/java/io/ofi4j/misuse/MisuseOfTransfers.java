@@ -7,7 +7,7 @@ import io.ofi4j.Access;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -101,8 +101,8 @@ final class MisuseOfTransfers {
     }
 
     /** A message of a stage. */
-    private record Prepared(MisuseStage s, RmaMessage message) {
-        RmaMessage whole() { return message.peer(s.pair.far).local(s.source, 0, 8).remote(s.target.remote(), 0, 8); }
+    private record Prepared(MisuseStage s, PreparedRma message) {
+        PreparedRma whole() { return message.peer(s.pair.far).local(s.source, 0, 8).remote(s.target.remote(), 0, 8); }
     }
 
     private static Stream<Misuse> messages() {
@@ -141,15 +141,15 @@ final class MisuseOfTransfers {
                 message("read into a region for writes", ARGUMENT, "lacks", p -> p.whole().tryRead(1)),
                 message("read by vector into a region for writes", ARGUMENT, "lacks", p -> p.whole().readVector(1)),
                 message("region closed since", STATE, "closed", p -> {
-                    RmaMessage whole = p.whole();
+                    PreparedRma whole = p.whole();
                     p.s.source.close();
                     whole.tryWrite(1);
                 }), message("peer removed since", STATE, "removed", p -> {
-                    RmaMessage whole = p.whole();
+                    PreparedRma whole = p.whole();
                     p.s.pair.vector.remove(p.s.pair.far);
                     whole.tryWrite(1);
                 }), message("endpoint closed since", STATE, "closed", p -> {
-                    RmaMessage whole = p.whole();
+                    PreparedRma whole = p.whole();
                     p.s.pair.endpoint.close();
                     whole.tryWriteVector(1);
                 }));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Walks the table of misuses; each is a named exception, and what it was committed on can be closed afterwards. {@code scripts/test
  * --collectors} does it in a JVM with {@code -Xcheck:jni}.
  */
+@Tag("gate")
 @Timeout(180)
 class MisuseTableTest {
     private static final int LEAST = 100;

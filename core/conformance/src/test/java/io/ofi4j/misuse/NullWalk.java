@@ -72,6 +72,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -290,7 +291,14 @@ final class NullWalk {
     private void walk(Class<?> type) {
         Stream.concat(Stream.of(type.getConstructors()), Stream.of(type.getMethods()))
                 .filter(one -> one.getDeclaringClass() == type && !one.getName().equals("equals"))
-                .filter(one -> !(one instanceof Method method && method.isBridge())).forEach(this::walk);
+                .filter(one -> !(one instanceof Method method && hasOtherResult(method))).forEach(this::walk);
+    }
+
+    /** Whether it is there only because an override returns a subtype; a method of a hidden superclass is a bridge, too. */
+    private static boolean hasOtherResult(Method bridge) {
+        return bridge.isBridge() && Stream.of(bridge.getDeclaringClass().getDeclaredMethods())
+                .anyMatch(one -> !one.isBridge() && one.getName().equals(bridge.getName())
+                        && Arrays.equals(one.getParameterTypes(), bridge.getParameterTypes()));
     }
 
     private void walk(Executable call) {

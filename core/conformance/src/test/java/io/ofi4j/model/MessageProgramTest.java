@@ -2,20 +2,22 @@ package io.ofi4j.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.TestProviders;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Random programs that mix messages, tags, atomics and one-sided transfers, between endpoints and the contexts that a provider has,
  * in a JVM of its own for each provider; see {@link MessageProgram}. {@code -Dofi4j.model.programs=N} runs so many, {@code -Dofi4j.model.seed=N} from that one on.
  */
+@Tag("gate")
 class MessageProgramTest {
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
-    private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 15);
+    private static final long PROGRAMS = Long.getLong("ofi4j.model.programs", 5);
     private static final int LEAST = 50;
 
     static Stream<String> providers() { return TestProviders.transfers(); }
@@ -30,7 +32,7 @@ class MessageProgramTest {
         return shapes.map(shape -> "shape " + shape).toList();
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("providers")
     void everyMessageArrivesOnceAndEveryTokenComesBackOnce(String provider) {
         Forked.Result result = Forked

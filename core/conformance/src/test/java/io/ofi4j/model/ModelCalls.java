@@ -5,7 +5,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.model.ModelState.Kind;
@@ -49,7 +49,7 @@ final class ModelCalls {
     }
 
     /** As {@link #call}, of a message, with its flags or, as a vector, without. */
-    static boolean call(boolean blocking, RmaMessage message, boolean isRead, boolean isVector, long token) {
+    static boolean call(boolean blocking, PreparedRma message, boolean isRead, boolean isVector, long token) {
         if (!blocking) {
             return isRead
                     ? isVector ? message.tryReadVector(token) : message.tryRead(token)

@@ -1,6 +1,6 @@
 package io.ofi4j.model;
 
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Expect;
@@ -26,7 +26,7 @@ final class ModelMessage {
     final End from;
     /** Through which it was made, or null. */
     final Alias alias;
-    final RmaMessage message;
+    final PreparedRma message;
     final List<Segment> locals = new ArrayList<>();
     final List<Segment> remotes = new ArrayList<>();
     Known peer;

@@ -1,9 +1,11 @@
 package io.ofi4j.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.ofi4j.Libfabric;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
@@ -13,8 +15,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -24,12 +26,13 @@ import org.junit.jupiter.params.provider.MethodSource;
  * programs run in a JVM of their own: where it dies, this fails with the seed and the shortest beginning of the program that
  * does it.
  *
- * <p>Each day has other programs. {@code scripts/test --model} runs tens of thousands, and those of a seed again.
+ * <p>The gate has a few of one thread each, the same each day. {@code scripts/test --model} runs tens of thousands, of
+ * several threads as well, and those of a seed again.
  */
+@Tag("gate")
 @Timeout(40_000)
 class ModelTest {
     private static final int STEPS = 40;
-    /** A build's programs are the same each day; those of {@code scripts/test --model} are not. */
     private static final long FIRST_SEED = Long.getLong("ofi4j.model.seed", 1);
     private static final long A_FEW = 25;
     /** How many programs per provider, threading model and number of threads. */
@@ -45,13 +48,20 @@ class ModelTest {
 
     private static final List<String> TABLE = new ArrayList<>(List.of(ModelReport.HEADER));
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
-    void randomProgramsBreakNoRule(String provider) {
-        List<String> settings = settings();
+    void randomProgramsBreakNoRule(String provider) { run(provider, settings(true)); }
+
+    @Tag("long") // which thread comes when is chance
+    @ForEachProvider
+    @MethodSource("io.ofi4j.support.TestProviders#transfers")
+    void randomProgramsOfSeveralThreadsBreakNoRule(String provider) { run(provider, settings(false)); }
+
+    private static void run(String provider, List<String> settings) {
+        assumeFalse(settings.isEmpty(), "none of the chosen settings is of this kind");
         long seconds = MINUTES * 60 / (TestProviders.transfers().count() * settings().size());
         Forked.Result result = fork(provider, settings, FIRST_SEED, PROGRAMS, STEPS, seconds, false);
-        if (result.exit() != 0) { throw new AssertionError(explain(result, provider)); }
+        if (result.exit() != 0) { throw new AssertionError(explain(result, provider, settings)); }
 
         List<ModelReport> reports = result.output().lines().filter(line -> line.startsWith("report "))
                 .map(ModelReport::of).toList();
@@ -84,6 +94,10 @@ class ModelTest {
     @AfterAll
     static void printTable() { TABLE.forEach(System.out::println); }
 
+    private static List<String> settings(boolean ofOneThread) {
+        return settings().stream().filter(setting -> setting.endsWith(":1") == ofOneThread).toList();
+    }
+
     private static List<String> settings() {
         String chosen = System.getProperty("ofi4j.model.settings", "");
         if (!chosen.isEmpty()) { return List.of(chosen.split(",")); }
@@ -91,8 +105,8 @@ class ModelTest {
     }
 
     /** The seed, and how the shortest beginning of that program fails. */
-    private static String explain(Forked.Result result, String provider) {
-        String setting = last(result, "setting ").orElse(settings().getFirst());
+    private static String explain(Forked.Result result, String provider, List<String> settings) {
+        String setting = last(result, "setting ").orElse(settings.getFirst());
         long seed = last(result, "program ").map(Long::parseLong).orElse(FIRST_SEED);
         Forked.Result shortest = result;
         for (int steps = 1; steps <= STEPS && setting.endsWith(":1"); steps += 3) {

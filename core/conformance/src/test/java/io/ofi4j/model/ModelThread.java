@@ -12,7 +12,7 @@ import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.Rma;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.Direction;
@@ -49,7 +49,7 @@ final class ModelThread {
     private final List<End> myEnds = new ArrayList<>();
     private final List<Known> peers = new ArrayList<>();
     /** Messages that are posted again and again; each is for one thread. */
-    private final Map<Rma, RmaMessage> messages = new HashMap<>();
+    private final Map<Rma, PreparedRma> messages = new HashMap<>();
     private final Queue myQueue = new Queue();
     private final Count myCount = new Count();
     private AddressVector vector;
@@ -298,7 +298,7 @@ final class ModelThread {
 
     private boolean postMessage(boolean blocking, Op op, Peer peer, boolean asks) {
         Piece piece = op.pieces().getFirst();
-        RmaMessage message = messages.computeIfAbsent(op.from().rma, Rma::message).clear().peer(peer)
+        PreparedRma message = messages.computeIfAbsent(op.from().rma, Rma::message).clear().peer(peer)
                 .remote(piece.remote().remote, piece.remoteOffset(), piece.length());
         MemoryRegion local = piece.local().region;
         long cut = message.localLimit() > 1 ? random.nextLong(1 + piece.length()) : 0;

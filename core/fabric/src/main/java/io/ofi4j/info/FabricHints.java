@@ -1,7 +1,7 @@
 package io.ofi4j.info;
 
 import io.ofi4j.Libfabric;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -89,14 +89,14 @@ public final class FabricHints extends Changeable<FabricHints> {
 
     /**
      * {@return a copy with exactly these flags as the default of every operation; the op_flags of fi_endpoint(3)} An
-     * {@link RmaMessage} posted with {@link RmaMessage#write} or {@link RmaMessage#read} uses its own flags instead. Each flag must
+     * {@link PreparedRma} posted with {@link PreparedRma#write} or {@link PreparedRma#read} uses its own flags instead. Each flag must
      * satisfy {@link OperationFlag#canBeDefault}, or IllegalArgumentException is thrown.
      */
     public FabricHints operationFlags(OperationFlag... everyOne) {
         for (OperationFlag flag : everyOne) {
             if (!flag.canBeDefault()) {
                 throw new IllegalArgumentException(
-                        flag + " cannot be a default: set it for single operations, with RmaMessage.flags");
+                        flag + " cannot be a default: set it for single operations, with PreparedRma.flags");
             }
         }
         return with(copy -> copy.operationFlags = Constants.that(OperationFlag.class, List.of(everyOne)::contains));

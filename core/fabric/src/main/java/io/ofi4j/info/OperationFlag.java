@@ -1,13 +1,13 @@
 package io.ofi4j.info;
 
 import io.ofi4j.Endpoint;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import java.util.EnumSet;
 import java.util.Set;
 
 /** How a single operation is carried out; the operation flags of fi_rma(3) and fi_endpoint(3). */
 public enum OperationFlag {
-    /** Sends completion data to the peer, set with {@link RmaMessage#data}. Writes only. */
+    /** Sends completion data to the peer, set with {@link PreparedRma#data}. Writes only. */
     REMOTE_CQ_DATA(17),
     /** More operations follow at once, so that the provider may delay its doorbell. */
     MORE(18),

@@ -95,11 +95,13 @@ public final class Forked {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
         command.addAll(ForkedArchive.OPTIONS); // most are over before other compilers and collectors would pay
+        command.add("-ea"); // the order of locks is checked there, too
         command.add("-XX:-CreateCoredumpOnCrash");
         command.add("-XX:ErrorFile=/dev/stdout");
         command.add("--enable-native-access=ALL-UNNAMED");
         command.add(Patience.option());
         command.add(TestSeed.option());
+        command.add(Rounds.option());
         command.addAll(TestProviders.options());
         command.addAll(classes());
         List<String> rest = new ArrayList<>();

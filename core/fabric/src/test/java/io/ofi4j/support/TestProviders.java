@@ -25,6 +25,11 @@ public final class TestProviders {
 
     private TestProviders() {}
 
+    /** The names of those that were chosen; without a choice, what every machine has. */
+    static String chosen() {
+        return CHOSEN.isEmpty() ? "software providers" : String.join(", ", CHOSEN);
+    }
+
     /** The options that give another JVM the same. */
     public static List<String> options() {
         return List.of("-Dofi4j.test.providers=" + String.join(",", CHOSEN), "-Dofi4j.test.address=" + CHOSEN_ADDRESS);

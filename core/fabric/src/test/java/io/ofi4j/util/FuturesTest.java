@@ -11,6 +11,7 @@ import io.ofi4j.ProgressThread;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.util.ArrayList;
@@ -20,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Operations as futures. */
@@ -29,7 +29,7 @@ class FuturesTest {
     private static final FabricHints MESSAGES = TestProviders.hints("tcp;ofi_rxm").capabilities(Capability.MSG,
             Capability.RMA);
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void aReadFollowsAWrite(String provider) throws Exception {
         try (Pair pair = new Pair(provider);

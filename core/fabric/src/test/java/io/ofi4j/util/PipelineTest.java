@@ -14,13 +14,13 @@ import io.ofi4j.ProgressThread;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricHints;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A window of operations in flight, each with an object of the application. */
@@ -45,7 +45,7 @@ class PipelineTest {
         public void onOther(long token, long flags, long length, long data) { others.add(token); }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void everyOperationComesBackOnceWithItsObject(String provider) {
         Notes notes = new Notes();

@@ -14,6 +14,7 @@ import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.EventQueueAttributes;
 import io.ofi4j.info.WaitObject;
 import io.ofi4j.internal.os.Descriptors;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -33,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PollGroupTest {
     private static final Duration SHORT = Duration.ofMillis(30);
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#transfers")
     void twoQueuesAreServedInOneLoop(String provider) {
         List<Long> near = new ArrayList<>();

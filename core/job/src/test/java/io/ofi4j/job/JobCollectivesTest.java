@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Collective operations of ranks that are threads of this process, each with a domain of its own, compared with what one process
  * computes. {@link JobTest} has processes.
  */
+@Tag("gate")
 class JobCollectivesTest {
     private static final long LONG = Long.BYTES;
     /** Elements: none, one, fewer than ranks, a block each and some more, and enough for the ring and long messages. */

@@ -19,26 +19,28 @@ import io.ofi4j.info.OperationFlag;
 import io.ofi4j.support.Patience;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.ValueLayout;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 
 /** One rank of {@link JobTest}'s jobs: what it does is its first argument. It prints lines that begin with what is true. */
 final class JobRank {
     private static final Duration SOON = Patience.seconds(40);
     /** Longer than it takes to learn of a death, shorter than anybody's patience. */
     private static final Duration BRIEF = Patience.seconds(20);
-    /** How long rank 0, which serves the others, outlives a failure. */
-    private static final Duration SERVES = Patience.seconds(1);
 
     private JobRank() {}
 
     public static void main(String[] arguments) {
         switch (arguments[0]) {
             case "meet" -> meet(arguments[1]);
-            case "die" -> die();
+            case "die" -> die(Path.of(arguments[1]));
             case "lose" -> lose(arguments[1]);
-            case "abort" -> abort();
+            case "abort" -> abort(Path.of(arguments[1]));
             case "late" -> late();
             case "leave" -> leave();
             case "differ" -> differ();
@@ -88,7 +90,7 @@ final class JobRank {
     }
 
     /** The last rank ends without a word, and the others wait for it. */
-    private static void die() {
+    private static void die(Path folder) {
         Job job = Job.join(SOON);
         if (job.rank() == job.size() - 1) { Runtime.getRuntime().halt(9); }
         expectFailure(job, job::barrier);
@@ -97,7 +99,7 @@ final class JobRank {
             return false;
         }, BRIEF));
         System.out.flush();
-        serve(job);
+        awaitOthers(job, folder, job.size() - 1);
         Runtime.getRuntime().halt(0); // a launcher that ends all would hide what the others have said
     }
 
@@ -132,17 +134,25 @@ final class JobRank {
         throw new AssertionError("nothing was thrown");
     }
 
-    private static void abort() {
+    private static void abort(Path folder) {
         Job job = Job.join(SOON);
         if (job.rank() == 1) { job.abort(7, "the input is bad"); }
         expectFailure(job, job::barrier);
         System.out.flush();
-        serve(job);
+        awaitOthers(job, folder, 1);
     }
 
-    /** The others learn from rank 0 whom they have lost. */
-    private static void serve(Job job) {
-        if (job.rank() == 0) { LockSupport.parkNanos(SERVES.toNanos()); }
+    /** The others learn from rank 0 whom they have lost: it stays until each has left a file, unless a launcher has ended them. */
+    private static void awaitOthers(Job job, Path folder, int lost) {
+        try {
+            Files.createFile(folder.resolve(Integer.toString(job.rank())));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (job.rank() == 0) {
+            Waiting.BACKOFF.tryUntil(() -> IntStream.range(0, job.size()).filter(rank -> rank != lost)
+                    .allMatch(rank -> Files.exists(folder.resolve(Integer.toString(rank)))), BRIEF);
+        }
     }
 
     /** Rank 1 never comes to the barrier, and lives on. */

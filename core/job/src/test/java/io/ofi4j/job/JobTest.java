@@ -10,16 +10,23 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of several processes, started by everybody who can start one here; {@link JobRank} is each of them. */
+@Tag("gate")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JobTest {
     private SlurmCluster cluster;
+
+    /** Where ranks leave word for each other. */
+    @TempDir
+    Path folder;
 
     /** What a short command prints. */
     static final class Output {
@@ -73,7 +80,7 @@ class JobTest {
     @ParameterizedTest
     @EnumSource
     void theOthersLearnWhichRankHasDied(Starter starter) {
-        Forked.Result result = run(starter, 3, "die");
+        Forked.Result result = run(starter, 3, "die", folder.toString());
 
         boolean allMayTell = starter == Starter.LAUNCH || starter.isSlurm(); // others end the survivors, in any order
         assertThat(told(result)).as(result.output())
@@ -95,7 +102,7 @@ class JobTest {
 
     @Test
     void anAbortTellsTheOthersWhyAndEndsWithItsCode() {
-        Forked.Result result = run(Starter.LAUNCH, 3, "abort");
+        Forked.Result result = run(Starter.LAUNCH, 3, "abort", folder.toString());
 
         assertThat(result.exit()).as(result.output()).isEqualTo(7);
         assertThat(told(result)).as(result.output()).hasSize(2)

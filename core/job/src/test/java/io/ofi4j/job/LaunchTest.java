@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The script that starts a job where there is no launcher. */
+@Tag("gate")
 @Tag("once")
 class LaunchTest {
     @TempDir
@@ -32,6 +33,11 @@ class LaunchTest {
         Process process = builder.start();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ended").isTrue();
         return new Run(process.exitValue(), Files.readAllLines(out), Files.readAllLines(err));
+    }
+
+    /** A command of the shell that waits until the script has said something. */
+    private String awaitSaid(String text) {
+        return "until grep -q '" + text + "' " + folder.resolve("err") + "; do sleep 0.02; done; ";
     }
 
     @Test
@@ -65,7 +71,8 @@ class LaunchTest {
 
     @Test
     void theStatusIsThatOfAKilledRankEvenIfAnotherFailedBefore() throws Exception {
-        Run run = launch(Map.of(), "2", "--", "sh", "-c", "[ $OFI4J_RANK = 1 ] && exit 4; sleep 0.3; kill -9 $$");
+        Run run = launch(Map.of(), "2", "--", "sh", "-c",
+                "[ $OFI4J_RANK = 1 ] && exit 4; " + awaitSaid("rank 1 ended") + "kill -9 $$");
 
         assertThat(run.exit()).isEqualTo(128 + 9);
         assertThat(run.err().stream().filter(line -> line.startsWith("launch: ")))
@@ -76,7 +83,8 @@ class LaunchTest {
     void othersGoOnAfterAFailureIfAskedTo() throws Exception {
         Path gone = folder.resolve("gone");
         Run run = launch(Map.of(), "3", "--keep-going", "--", "sh", "-c",
-                "if [ $OFI4J_RANK = 1 ]; then (sleep 2; : >" + gone + ") & exec kill -9 $$; fi; while [ ! -e " + gone
+                "if [ $OFI4J_RANK = 1 ]; then (" + awaitSaid("rank 1 ended") + ": >" + gone
+                        + ") & exec kill -9 $$; fi; while [ ! -e " + gone
                         + " ]; do sleep 0.1; done; echo went on; exit $OFI4J_RANK");
 
         assertThat(run.exit()).isEqualTo(128 + 9);
@@ -112,7 +120,7 @@ class LaunchTest {
 
         assertThat(run.exit()).as(run.err().toString()).isEqualTo(5);
         long number = Long.parseLong(Files.readString(pid).strip());
-        for (int i = 0; i < 100 && ProcessHandle.of(number).isPresent(); i++) {
+        for (int i = 0; i < 600 && ProcessHandle.of(number).isPresent(); i++) {
             Thread.sleep(50);
         }
         assertThat(ProcessHandle.of(number)).isEmpty();

@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ofi4j.Access;
 import io.ofi4j.FabricTimeoutException;
 import io.ofi4j.MemoryRegion;
+import io.ofi4j.support.FreePort;
 import io.ofi4j.support.Pair;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
@@ -67,11 +67,7 @@ class RendezvousTest {
 
     @Test
     void aClientMayBeThereBeforeItsServer() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), FreePort.find());
         CompletableFuture<byte[]> got = CompletableFuture.supplyAsync(() -> {
             try (Rendezvous client = Rendezvous.join(address, SECRET, Pair.DEADLINE)) {
                 return client.await("name", Pair.DEADLINE);

@@ -88,7 +88,7 @@ public final class VerbsInfoCommand implements Runnable {
         out.println();
     }
 
-    /** Of the list in core's README. */
+    /** Of the list in VERBS.md. */
     private static void extensions(PrintWriter out, DeviceAttributes has) {
         Collection<DeviceCapability> can = has.capabilities();
         line(out, "atomics", has.atomics().name());

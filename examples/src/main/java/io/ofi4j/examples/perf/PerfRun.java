@@ -30,6 +30,8 @@ import picocli.CommandLine.Spec;
 
 /** What the three measurements have in common. */
 abstract class PerfRun implements Callable<Integer> {
+    /** Who measures for so long may want to end it. */
+    private static final int LASTING_SECONDS = 10;
     private static final int DEFAULT_PORT = 9228;
     private static final int DEFAULT_TIMEOUT_SECONDS = 10;
     private static final Set<Operation> VERBS = EnumSet.of(Operation.WRITE, Operation.READ, Operation.MSG,
@@ -177,6 +179,9 @@ abstract class PerfRun implements Callable<Integer> {
     public Integer call() throws Exception {
         requireConsistent();
         requireOne();
+        if (keep || duration != null && duration >= LASTING_SECONDS) {
+            Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
+        }
         InetAddress address = address();
         Settings asked = settings(sizes.bytes());
         if (host == null) {

@@ -14,7 +14,7 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.Rma;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.durable.Durability;
 import io.ofi4j.durable.SaveService;
@@ -121,7 +121,8 @@ final class SaveBench implements AutoCloseable {
 
     private String flagged(int writes, long size, OperationFlag flag) {
         RemoteRegion remote = target.remote();
-        RmaMessage message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0, size);
+        PreparedRma message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
+                size);
         return perWrite(writes, size, () -> {
             for (int write = 0; write < writes; write++) {
                 message.replaceRemote(0, remote, write * size, size).write(1);

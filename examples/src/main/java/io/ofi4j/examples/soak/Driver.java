@@ -47,8 +47,12 @@ final class Driver {
     /** {@return its exit code} */
     int run() {
         Process process = Jvm.start(arguments, ProcessBuilder::inheritIO);
-        Thread onEnd = new Thread(process::destroyForcibly);
-        Runtime.getRuntime().addShutdownHook(onEnd);
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        } catch (IllegalStateException e) { // this process is being ended already
+            process.destroyForcibly();
+            throw new CommandFailure("The soak was ended before it began.");
+        }
         try (Interrupt interrupt = new Interrupt()) {
             if (!await(process, interrupt)) {
                 Stacks.print(process);

@@ -57,7 +57,10 @@ public final class SoakCommand implements Callable<Integer> {
         }
         Libfabric libfabric = Libfabric.load();
         FabricInfo info = info(libfabric);
-        if (part == null) { return new Driver(driverArguments(), Duration.ofSeconds(seconds)).run(); }
+        if (part == null) {
+            Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
+            return new Driver(driverArguments(), Duration.ofSeconds(seconds)).run();
+        }
         if (part.equals("target")) {
             Interrupt.ofChild(); // until this process ends: the other says when
             Target.run(libfabric, info);

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Whether shm may copy from process to process is tried, not read in a setting. */
 @Timeout(120)
 class CrossMemoryTest {
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     /** The kernel asks the same of both: may the one process trace the other. */
     @Test

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
-import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The server measures the other direction at the same time. */
+@Tag("gate")
 class BidirectionalTest {
     @ParameterizedTest
     @CsvSource({"shm,write,rdm", "tcp;ofi_rxm,read,rdm", "tcp,write,msg", "sockets,msg,msg", "udp;ofi_rxd,tagged,rdm",
@@ -54,13 +56,13 @@ class BidirectionalTest {
     }
 
     @Test
-    void ctrlCEndsBothDirectionsWithWhatWasMeasured() throws IOException, InterruptedException {
+    void ctrlCEndsBothDirectionsWithWhatWasMeasured() {
         try (Forked server = Forked.server("perf", "write", "-p", "shm", "--keep");
-                Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S", "8",
-                        "-w", "10", "-D", "3600", "--bidirectional")) {
+                Forked client = Forked.Launch.INTERRUPTIBLE.start("perf", "write", "-p", "shm", "127.0.0.1", "-P",
+                        server.port(), "-S", "8", "-w", "10", "-D", "3600", "--bidirectional")) {
             client.awaitOutput("ns/op");
-            Thread.sleep(1000); // it measures by then; a row comes in any case
-            new ProcessBuilder("kill", "-INT", String.valueOf(client.process().pid())).start().waitFor();
+            client.awaitWork(Duration.ofMillis(500)); // it measures by then; a row comes in any case
+            client.interrupt();
             Run run = client.await();
 
             assertThat(run.exitCode()).as(run.err()).isEqualTo(130);

@@ -8,10 +8,9 @@ import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Interrupt;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -69,7 +68,7 @@ class PerfOptionsTest {
         JsonObject row = JsonParser.parseString(write("-S", "8", "-D", "1", "--json").out()).getAsJsonObject();
 
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(2_000_000_000L);
-        assertThat(row.get("operations").getAsLong() * row.get("nsPerOperation").getAsDouble()).isBetween(1e9, 6e9);
+        assertThat(row.get("operations").getAsLong() * row.get("nsPerOperation").getAsDouble()).isBetween(1e9, 30e9);
     }
 
     @Test
@@ -87,13 +86,13 @@ class PerfOptionsTest {
     }
 
     @Test
-    void interruptPrintsWhatWasMeasured() throws Exception {
+    void interruptPrintsWhatWasMeasured() {
         try (Forked server = Forked.server("perf", "write", "-p", "shm");
-                Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", server.port(), "-S",
-                        "8,64", "-w", "0", "-I", "1000000000000")) {
+                Forked client = Forked.Launch.INTERRUPTIBLE.start("perf", "write", "-p", "shm", "127.0.0.1", "-P",
+                        server.port(), "-S", "8,64", "-w", "0", "-I", "1000000000000")) {
             client.awaitOutput("ns/op");
-            Thread.sleep(500);
-            new ProcessBuilder("kill", "-INT", Long.toString(client.process().pid())).start().waitFor();
+            client.awaitWork(Duration.ofMillis(500));
+            client.interrupt();
             Run run = client.await();
 
             assertThat(run.exitCode()).as(run.err()).isEqualTo(Interrupt.EXIT_CODE);
@@ -106,11 +105,8 @@ class PerfOptionsTest {
     }
 
     @Test
-    void aClientThatWaitsForItsServerSaysSo() throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+    void aClientThatWaitsForItsServerSaysSo() {
+        int port = Forked.freePort();
         try (Forked client = Forked.start("perf", "write", "-p", "shm", "127.0.0.1", "-P", Integer.toString(port), "-S",
                 "8", "-I", "10", "-w", "1", "--timeout", "30")) {
             client.awaitError("(waiting for the server at 127.0.0.1:" + port + ")");

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.examples.Forked;
 import io.ofi4j.examples.Run;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that SIGSTOP holds: the client ends within its time limit, wherever it was. */
+@Tag("gate")
 class StoppedServerTest {
     private static final int CLIENTS = 4;
-    private static final int SECONDS = 30;
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp", "tcp;ofi_rxm"})
@@ -35,7 +36,7 @@ class StoppedServerTest {
             Thread.sleep(100 + 13L * client); // at another place of the server's loop each time
             signal(server, "STOP");
             try {
-                Run run = writing.await(SECONDS);
+                Run run = writing.await();
                 run.failed(1, "Nothing moved for ");
             } finally {
                 signal(server, "CONT");
@@ -53,7 +54,7 @@ class StoppedServerTest {
     @ValueSource(strings = {"plain", "critical"})
     void aCallThatDoesNotReturnEndsTheCommand(String kind) {
         try (Forked process = Forked.Launch.USUAL.main(NeverReturning.class).start(kind)) {
-            process.await(SECONDS).failed(1, "Nothing moved for 4 s", "does not return", "doctor --clean");
+            process.await().failed(1, "Nothing moved for 4 s", "does not return", "doctor --clean");
         }
     }
 }

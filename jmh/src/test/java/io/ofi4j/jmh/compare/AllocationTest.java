@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ofi4j.Libfabric;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The data path allocates nothing, once C2 has compiled it: what the interpreter and C1 do not take apart is allocated before. */
+@Tag("gate")
 class AllocationTest {
     private static final long DEADLINE = TimeUnit.SECONDS.toNanos(45);
     /**

@@ -13,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the comparison for moments, so that it cannot rot. What it measures means nothing. */
+@Tag("gate")
 class BenchTest {
     private static final int ONE_PROCESS = 11;
     private static final int TWO_PROCESSES = 2;

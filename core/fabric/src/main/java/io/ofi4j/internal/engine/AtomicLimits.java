@@ -16,6 +16,7 @@ public final class AtomicLimits {
             AtomicOperation.ATOMIC_WRITE);
 
     private final String provider;
+    private final String copiesOnly;
     private final long[] most = new long[Form.values().length * DATATYPES.length * OPERATIONS.length];
 
     /** The groups of calls. */
@@ -40,12 +41,13 @@ public final class AtomicLimits {
         }
     }
 
-    /** @param copiesOnly whether all but reads and writes of integers of 64 bits is refused */
-    public AtomicLimits(AtomicOps ops, boolean copiesOnly, String provider) {
+    /** @param copiesOnly why all but reads and writes of integers of 64 bits is refused, or null */
+    public AtomicLimits(AtomicOps ops, String copiesOnly, String provider) {
+        this.copiesOnly = copiesOnly;
         this.provider = provider;
         for (Datatype datatype : DATATYPES) {
             for (AtomicOperation operation : OPERATIONS) {
-                boolean isRefused = copiesOnly && !(LONGS.contains(datatype) && COPIES.contains(operation));
+                boolean isRefused = copiesOnly != null && !(LONGS.contains(datatype) && COPIES.contains(operation));
                 for (Form form : Form.values()) {
                     most[index(form, operation, datatype)] = isRefused ? 0 : asked(ops, form, operation, datatype);
                 }
@@ -95,6 +97,7 @@ public final class AtomicLimits {
             return new IllegalArgumentException(
                     what + " takes 1 to " + limit + " elements on provider " + provider + ", not " + count);
         }
+        if (copiesOnly != null) { return new UnsupportedOperationException(what + ": " + copiesOnly); }
         for (Form other : Form.values()) {
             if (of(other, operation, datatype) > 0) {
                 return new UnsupportedOperationException(

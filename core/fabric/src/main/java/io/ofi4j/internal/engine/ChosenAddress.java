@@ -20,12 +20,12 @@ public final class ChosenAddress {
     private static final Pattern NAME = Pattern.compile("fi_(shm|ns)://[A-Za-z0-9_-][A-Za-z0-9._:-]{0,219}\0");
 
     private final FabricInfo info;
-    private final boolean isFixed;
+    private final Quirks quirks;
     private EndpointAddress address;
 
     public ChosenAddress(FabricInfo info, Quirks quirks) {
         this.info = info;
-        this.isFixed = quirks.has(Fact.FIXED_ADDRESSES);
+        this.quirks = quirks;
     }
 
     /** Checks and keeps the address. */
@@ -36,10 +36,7 @@ public final class ChosenAddress {
             throw new IllegalArgumentException("an endpoint of the provider " + info.provider()
                     + " has a name from EndpointAddress.ofName, or the name of another endpoint");
         }
-        if (isFixed) {
-            throw new UnsupportedOperationException("endpoints of the provider " + info.provider()
-                    + " have a fixed address: ask for one with FabricHints.source");
-        }
+        quirks.require(Fact.FIXED_ADDRESSES);
         address = wanted;
     }
 

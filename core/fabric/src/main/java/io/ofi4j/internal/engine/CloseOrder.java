@@ -1,11 +1,13 @@
 package io.ofi4j.internal.engine;
 
+import io.ofi4j.internal.observe.LockOrder;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
 /**
@@ -16,12 +18,13 @@ public final class CloseOrder {
     private final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Queue<IntSupplier> waiting = new ArrayDeque<>();
     /** Closes that were put off and may happen now, on a thread that may use the object. */
-    private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
+    private final Queue<BooleanSupplier> due = new ConcurrentLinkedQueue<>();
 
     /** Closes now, or behind what is held: the status, or 0 if it is queued. */
     public int close(IntSupplier nativeClose) {
         runDue();
         synchronized (this) {
+            assert LockOrder.taken(LockOrder.Rank.LEAF, this);
             if (!held.isEmpty()) {
                 waiting.add(nativeClose);
                 return 0;
@@ -31,27 +34,30 @@ public final class CloseOrder {
     }
 
     /** Puts off the close of an object. */
-    public synchronized void hold(Object object) { held.add(object); }
+    public synchronized void hold(Object object) {
+        assert LockOrder.taken(LockOrder.Rank.LEAF, this);
+        held.add(object);
+    }
 
     public synchronized boolean isHolding() { return !held.isEmpty(); }
 
-    /** Lets {@link #runDue} close an object that is held. */
-    public void due(Object object, Runnable nativeClose) {
-        due.add(() -> {
-            nativeClose.run();
-            release(object);
-        });
+    /** Whether the close of this object is put off. */
+    public synchronized boolean isHolding(Object object) {
+        return held.contains(object);
     }
+
+    /**
+     * Lets {@link #runDue} close an object that is held.
+     *
+     * @param nativeClose closes it and {@link #release releases} it, unless that has happened; false where that must be
+     *         tried again. More than one thread may call it
+     */
+    public void due(BooleanSupplier nativeClose) { due.add(nativeClose); }
 
     /** Closes what is due. The calling thread must be allowed to use it. */
     public void runDue() {
-        for (Runnable next = due.poll(); next != null; next = due.poll()) {
-            try {
-                next.run();
-            } catch (Throwable t) { // a call on it hangs: later
-                due.add(next);
-                throw t;
-            }
+        for (BooleanSupplier next : due) { // if it throws, a call on it hangs: later
+            if (next.getAsBoolean()) { due.remove(next); }
         }
     }
 

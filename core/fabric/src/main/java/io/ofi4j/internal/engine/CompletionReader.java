@@ -2,6 +2,7 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.CompletionError;
 import io.ofi4j.CompletionHandler;
+import io.ofi4j.DetailedCompletionHandler;
 import io.ofi4j.info.CompletionQueueStatistics;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.quirks.Status;
@@ -16,91 +17,219 @@ import java.util.Arrays;
 import java.util.Queue;
 
 /**
- * Reads one completion queue, frees the slots of operations, and keeps completions until they are polled. Used inside the queue's guard.
+ * Reads and polls one completion queue: frees the slots of operations, and buffers completions until they are polled. Everything but
+ * {@link #poll} and {@link #finishIdleRegions} is used inside the queue's guard. A poll reads inside it, and calls handlers outside.
  */
-public abstract class CompletionReader {
+public final class CompletionReader {
     public static final int BATCH = 64;
     /** Instead of a count: an error comes next. */
-    public static final int ERROR = -1;
+    private static final int ERROR = -1;
+    /** Instead of a count: one completion, already taken out of the batch. */
+    private static final int SINGLE = -2;
 
     /** Beside the flags of a completion: it is an error. */
     private static final long FAILED = Long.MIN_VALUE;
 
     /** The batch that polls read into, with tokens in the place of contexts; concurrent polls need further ones. */
-    public final CqOps first;
-    /** Whether a poll must look at more than libfabric's queue: something is kept, or the queue must not be read. */
+    private final CqOps first;
+    /** Whether a poll must look at more than libfabric's queue: something is buffered, or the queue must not be read. */
     private boolean attention = true;
     /**
      * The thread that may poll without further checks: the owner, if nothing is locked, {@link #attention} is not needed and the
      * first batch is free. Otherwise null.
      */
-    public Thread undisturbed;
+    private Thread fastPathOwner;
     /** Whether operations may complete without an entry: then polls that find nothing finish closed regions, too. */
-    public boolean selective;
-    public long completed;
+    private boolean selective;
+    private long completed;
 
-    public final ContextSlab contexts;
+    private final ContextSlab contexts;
 
-    public final Thread unlocked;
+    private final Thread unlocked;
     private final Parts parts;
+    private final ThreadGuard guard;
+    private final ClosingRegions closingRegions;
+    private final BlockingWait blocking;
     private final QueueReceives dataReceives;
     private CqOps[] batches;
     /** For reads during other calls. */
-    private final CqOps asideOps;
-    private final CompletionRing kept = new CompletionRing(BATCH);
+    private final CqOps bufferBatch;
+    private final CompletionRing buffered = new CompletionRing(BATCH);
     private final Queue<CompletionError> errors = new ArrayDeque<>();
     /**
      * Whether an endpoint was ever enabled. A queue is empty before. Reading it then would end the process where queues are
      * domains of their own, because the first enable prepares them.
      */
     private boolean isReadable;
-    private volatile boolean closed;
+    private final LifeCycle lifeCycle;
     private long failed;
     private long canceled;
 
     public record Parts(Object queue, Handle handle, ThreadGuard guard, ContextSlab contexts, CqFormat format,
-            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives) {}
+            boolean criticalReads, BoundEndpoints endpoints, QueueReceives dataReceives, LifeCycle lifeCycle) {}
 
-    public CompletionReader(Parts parts) {
+    public CompletionReader(Parts parts, ClosingRegions closingRegions, BlockingWait blocking) {
         this.parts = parts;
+        this.guard = parts.guard;
+        this.closingRegions = closingRegions;
+        this.blocking = blocking;
         this.unlocked = parts.guard.unlocked();
         this.contexts = parts.contexts;
         this.dataReceives = parts.dataReceives;
+        this.lifeCycle = parts.lifeCycle;
         this.first = newBatch();
         this.batches = new CqOps[]{first};
-        this.asideOps = newBatch();
+        this.bufferBatch = newBatch();
+    }
+
+    /** Hands at most limit completions to the handler; the number of them. */
+    public int poll(CompletionHandler handler, int limit) {
+        if (fastPathOwner != Thread.currentThread() || handler instanceof DetailedCompletionHandler) {
+            return pollInside(handler, limit);
+        }
+        long found = first.readPlain(limit);
+        if (found == -Errno.EAGAIN) { // the usual case
+            return 0;
+        }
+        long context;
+        if (found != 1 || !isSimple(context = first.context(0))) { return handOut(handler, limit, found); }
+        completed++;
+        handler.onCompletion(tokenOfSimple(context), first.flags(0), first.length(0), first.data(0));
+        finishIdleRegions();
+        return 1;
+    }
+
+    private int handOut(CompletionHandler handler, int limit, long found) {
+        int count = takePlain(first, limit, found);
+        if (count == 0) { return 0; }
+        begin(first);
+        return deliver(handler, first, count);
+    }
+
+    /** Polls a queue that threads share, or that has buffered entries, errors or details. */
+    private int pollInside(CompletionHandler handler, int limit) {
+        CqOps batch = first;
+        int count;
+        long context;
+        long token = 0;
+        long flags = 0;
+        long length = 0;
+        long data = 0;
+        boolean entered = ThreadGuard.enter(guard, unlocked);
+        try {
+            if (needsFullPoll() || handler instanceof DetailedCompletionHandler) {
+                batch = idleBatch();
+                count = takeBuffered(batch, limit);
+            } else {
+                long found = batch.readPlain(limit);
+                if (found == 1 && isSimple(context = batch.context(0))) { // the usual case: the batch is free before the handler runs
+                    count = SINGLE;
+                    completed++;
+                    token = tokenOfSimple(context);
+                    flags = batch.flags(0);
+                    length = batch.length(0);
+                    data = batch.data(0);
+                } else {
+                    count = found == -Errno.EAGAIN ? 0 : takePlain(batch, limit, found);
+                }
+            }
+            if (count > 0 || count == ERROR) { begin(batch); }
+        } finally {
+            ThreadGuard.exit(guard, entered);
+        }
+        if (count == SINGLE) {
+            handler.onCompletion(token, flags, length, data);
+            finishIdleRegions();
+            return 1;
+        }
+        if (count == 0) {
+            if (selective) { finishIdleRegions(); }
+            return 0;
+        }
+        return deliver(handler, batch, count);
+    }
+
+    /** Hands out a batch, or the next error if the count is {@link #ERROR}; the number of handler calls. */
+    private int deliver(CompletionHandler handler, CqOps batch, int count) {
+        return count == ERROR ? deliverError(handler, batch) : deliverEntries(handler, batch, count);
+    }
+
+    private int deliverEntries(CompletionHandler handler, CqOps batch, int count) {
+        int at = 0;
+        try {
+            if (handler instanceof DetailedCompletionHandler detailed) {
+                while (at < count) {
+                    int entry = at++;
+                    detailed.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry),
+                            batch.data(entry), batch.buffer(entry), batch.tag(entry), batch.source(entry));
+                }
+            }
+            while (at < count) {
+                int entry = at++;
+                handler.onCompletion(batch.context(entry), batch.flags(entry), batch.length(entry), batch.data(entry));
+            }
+        } finally {
+            if (at < count) { bufferRest(batch, at, count); }
+            end(batch);
+        }
+        finishIdleRegions();
+        return count;
+    }
+
+    private void bufferRest(CqOps batch, int at, int end) {
+        try (var _ = guard.enter()) {
+            buffer(batch, at, end);
+            blocking.wake();
+        }
+    }
+
+    private int deliverError(CompletionHandler handler, CqOps batch) {
+        CompletionError error;
+        try (var _ = guard.enter()) {
+            end(batch);
+            error = takeError();
+        }
+        if (error == null) { // another thread took it
+            return 0;
+        }
+        handler.onError(error);
+        finishIdleRegions();
+        return 1;
+    }
+
+    /** Finishes closed regions whose last operation was read. */
+    public void finishIdleRegions() {
+        if (closingRegions.isAny) { closingRegions.finishIdle(); }
     }
 
     private CqOps newBatch() { return new CqOps(parts.handle, parts.format, BATCH, parts.criticalReads); }
 
-    public void requireOpen() { if (closed) { throw new IllegalStateException(parts.queue + " is closed"); } }
+    public void requireOpen() { lifeCycle.requireOpen(parts.queue); }
 
-    public boolean isClosed() { return closed; }
+    public boolean isClosed() { return !lifeCycle.isOpen(); }
 
-    public void close() {
-        closed = true;
-        noteKept();
-    }
+    /** Notes that the queue's close has begun. */
+    public void closing() { noteBuffered(); }
 
     public boolean isReadable() { return isReadable; }
 
     public void readable() {
         isReadable = true;
-        noteKept();
+        noteBuffered();
     }
 
     /** The number of completions and errors that wait for a poll. */
-    public int kept() {
-        return kept.size() + errors.size();
+    public int buffered() {
+        return buffered.size() + errors.size();
     }
 
     public CompletionQueueStatistics statistics() {
-        return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), kept(),
+        return new CompletionQueueStatistics(completed, failed, canceled, contexts.timesFull(), buffered(),
                 contexts.inFlight());
     }
 
     /** A batch that is free: another thread, or the handler that polls, may be using the first. */
-    public CqOps idleBatch() {
+    private CqOps idleBatch() {
         requireOpen();
         for (CqOps batch : batches) {
             if (!batch.isBusy()) { return batch; }
@@ -111,7 +240,7 @@ public abstract class CompletionReader {
     }
 
     /** Reads until there is something to hand out: the number of entries, 0 if there are no more, or {@link #ERROR}. */
-    public int read(CqOps batch, int limit, long alreadyFound) {
+    private int read(CqOps batch, int limit, long alreadyFound) {
         long found = alreadyFound;
         int taken = take(batch, found);
         while (taken == 0 && found > 0) {
@@ -122,7 +251,7 @@ public abstract class CompletionReader {
     }
 
     /** As {@link #read}, of entries that were read without tags and sources. */
-    public int takePlain(CqOps batch, int limit, long found) {
+    private int takePlain(CqOps batch, int limit, long found) {
         batch.forgetFurther(found);
         return read(batch, limit, found);
     }
@@ -146,68 +275,68 @@ public abstract class CompletionReader {
     }
 
     /** Whether a success is handed out as it is: that of an operation which the program is told of, or what a peer has done. */
-    public boolean isSimple(long context) {
+    private boolean isSimple(long context) {
         return contexts.isWanted(context)
                 || dataReceives.areNone() && !contexts.hasOutside() && !contexts.isInFlight(context);
     }
 
     /** Frees the slot of a simple one; its token. */
-    public long tokenOfSimple(long context) {
+    private long tokenOfSimple(long context) {
         return contexts.isWanted(context) ? contexts.complete(context) : CompletionHandler.NO_TOKEN;
     }
 
     private int readError(long status) {
-        putErrorAside(status);
+        bufferError(status);
         return errors.isEmpty() ? 0 : ERROR;
     }
 
-    /** As {@link #read}, with kept entries first. */
-    public int takeKept(CqOps batch, int limit) {
-        int count = Math.min(Math.min(limit, BATCH), kept.size());
+    /** As {@link #read}, with buffered entries first. */
+    private int takeBuffered(CqOps batch, int limit) {
+        int count = Math.min(Math.min(limit, BATCH), buffered.size());
         for (int entry = 0; entry < count; entry++) {
-            batch.put(entry, kept.field(0), kept.field(1), kept.field(2), kept.field(3), kept.field(4), kept.field(5),
-                    kept.field(6));
-            kept.remove();
+            batch.put(entry, buffered.field(0), buffered.field(1), buffered.field(2), buffered.field(3),
+                    buffered.field(4), buffered.field(5), buffered.field(6));
+            buffered.remove();
         }
-        noteKept();
+        noteBuffered();
         if (count > 0) { return count; }
         if (!errors.isEmpty()) { return ERROR; }
         return isReadable ? read(batch, limit, batch.fi_cq_read(Math.min(limit, BATCH))) : 0;
     }
 
     /** The next error, or null if another thread took it. */
-    public CompletionError takeError() {
+    private CompletionError takeError() {
         CompletionError error = errors.poll();
-        noteKept();
+        noteBuffered();
         return error;
     }
 
-    private void noteKept() {
-        attention = closed || !isReadable || !first.isPlain() || kept.size() > 0 || !errors.isEmpty();
-        noteDisturbance();
+    private void noteBuffered() {
+        attention = isClosed() || !isReadable || !first.isPlain() || buffered.size() > 0 || !errors.isEmpty();
+        setFastPathOwner();
     }
 
     /** With a lock, any thread may come here: the result is the same. */
-    private void noteDisturbance() {
-        undisturbed = attention || selective || first.isBusy() ? null : unlocked;
+    private void setFastPathOwner() {
+        fastPathOwner = attention || selective || first.isBusy() ? null : unlocked;
     }
 
-    public boolean isDisturbed() { return attention || first.isBusy(); }
+    private boolean needsFullPoll() { return attention || first.isBusy(); }
 
     /** As {@link #selective} says from now on. */
     public void dropSilent() {
         selective = true;
-        noteDisturbance();
+        setFastPathOwner();
     }
 
-    public void begin(CqOps batch) {
+    private void begin(CqOps batch) {
         batch.busy();
-        noteDisturbance();
+        setFastPathOwner();
     }
 
-    public void end(CqOps batch) {
+    private void end(CqOps batch) {
         batch.idle();
-        noteDisturbance();
+        setFastPathOwner();
     }
 
     /** Frees the slot of an operation, unless more messages may come for it; its token. */
@@ -224,68 +353,68 @@ public abstract class CompletionReader {
         return CompletionHandler.NO_TOKEN;
     }
 
-    private void putErrorAside(long status) {
+    private void bufferError(long status) {
         if (status != -Errno.EAVAIL) { throw Status.exception(status, "fi_cq_read", parts.handle.provider()); }
-        CqOps.ErrorEntry entry = asideOps.fi_cq_readerr(parts.endpoints.areEnabled());
+        CqOps.ErrorEntry entry = bufferBatch.fi_cq_readerr(parts.endpoints.areEnabled());
         if (entry != null && contexts.isAbandoned(entry.context())) {
             contexts.release(entry.context());
         } else if (entry != null && !dataReceives.own(entry.context())) {
             failed++;
             long ended = FAILED | (entry.errno() == Errno.ECANCELED ? FabricConstants.FI_MULTI_RECV : 0);
-            putAside(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(),
-                    entry.length(), entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(),
-                    entry.providerErrno(), entry.providerText(), entry.providerData(), parts.handle.provider()));
+            buffer(new CompletionError(complete(entry.context(), entry.flags() | ended), entry.flags(), entry.length(),
+                    entry.buffer(), entry.data(), entry.tag(), entry.overflow(), entry.errno(), entry.providerErrno(),
+                    entry.providerText(), entry.providerData(), parts.handle.provider()));
         }
     }
 
-    /** Keeps the error of an operation for a poll. */
-    public void putAside(CompletionError error) {
+    /** Buffers the error of an operation for a poll. */
+    public void buffer(CompletionError error) {
         errors.add(error);
-        noteKept();
+        noteBuffered();
         RECORDER.failed(error.provider(), error.token(), error.errno(), error.providerText());
     }
 
-    /** Keeps entries that the handler of a poll did not take. */
-    public void keep(CqOps batch, int at, int end) {
+    /** Buffers entries that the handler of a poll did not take. */
+    private void buffer(CqOps batch, int at, int end) {
         for (int entry = at; entry < end; entry++) {
-            kept.add(batch.context(entry), batch, entry);
+            buffered.add(batch.context(entry), batch, entry);
         }
-        noteKept();
+        noteBuffered();
     }
 
-    /** Completes an operation that needs no transfer. False if too much is kept already. */
-    public boolean keep(long token, long flags, long data) {
-        if (kept.size() >= contexts.capacity()) { return false; }
+    /** Completes an operation that needs no transfer. False if too much is buffered already. */
+    public boolean buffer(long token, long flags, long data) {
+        if (buffered.size() >= contexts.capacity()) { return false; }
         completed++;
-        kept.add(token, flags, 0, data, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
-        noteKept();
+        buffered.add(token, flags, 0, data, 0, 0, FabricConstants.FI_ADDR_NOTAVAIL);
+        noteBuffered();
         return true;
     }
 
-    /** Reads a batch and keeps it; whether there was anything. */
-    public boolean readAside() {
-        return isReadable && keepAside(asideOps.fi_cq_read(BATCH));
+    /** Reads a batch and buffers it; whether there was anything. */
+    public boolean readIntoBuffer() {
+        return isReadable && bufferRead(bufferBatch.fi_cq_read(BATCH));
     }
 
-    /** As {@link #readAside}, but waits up to 1 ms. */
-    public boolean awaitAside() {
-        return keepAside(asideOps.fi_cq_sread(BATCH, 1));
+    /** As {@link #readIntoBuffer}, but waits up to 1 ms. */
+    public boolean awaitIntoBuffer() {
+        return bufferRead(bufferBatch.fi_cq_sread(BATCH, 1));
     }
 
-    private boolean keepAside(long count) {
+    private boolean bufferRead(long count) {
         if (count == 0 || count == -Errno.EAGAIN) { return false; }
         if (count < 0) {
-            putErrorAside(count);
+            bufferError(count);
             return true;
         }
         completed += count;
         for (int entry = 0; entry < count; entry++) {
-            long context = asideOps.context(entry);
+            long context = bufferBatch.context(entry);
             boolean isSilent = contexts.isSilent(context);
-            long token = complete(context, asideOps.flags(entry));
+            long token = complete(context, bufferBatch.flags(entry));
             if (!isSilent) {
-                kept.add(token, asideOps, entry);
-                noteKept();
+                buffered.add(token, bufferBatch, entry);
+                noteBuffered();
             }
         }
         return true;
@@ -295,7 +424,7 @@ public abstract class CompletionReader {
     public int cancel(int endpoint, boolean isClosed) {
         long[] tokens = isClosed ? contexts.releaseEndpoint(endpoint) : contexts.abandonEndpoint(endpoint);
         for (long token : tokens) {
-            putAside(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
+            buffer(new CompletionError(token, 0, 0, 0, 0, 0, 0, Errno.ECANCELED, 0, "the endpoint was closed",
                     new byte[0], parts.handle.provider()));
         }
         canceled += tokens.length;

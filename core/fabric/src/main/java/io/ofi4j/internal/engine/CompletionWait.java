@@ -71,17 +71,17 @@ public final class CompletionWait {
 
     /** Whether the queue is empty, so that the next completion makes the descriptor readable. */
     private boolean isQuiet(WaitDescriptor descriptor) {
-        if (reader.kept() > 0) { return false; }
+        if (reader.buffered() > 0) { return false; }
         descriptor.rest();
         if (!reader.isReadable()) { return true; }
-        if (descriptor.isDeaf()) { return !reader.readAside(); }
+        if (descriptor.isDeaf()) { return !reader.readIntoBuffer(); }
         int status = FabricOps.fi_trywait(fabric, parts.handle());
         if (status == -Errno.EAGAIN) { return false; }
         Status.check(status, "fi_trywait", parts.handle().provider());
-        if (reader.readAside()) { // not every provider looks into its queue
+        if (reader.readIntoBuffer()) { // not every provider looks into its queue
             return false;
         }
-        return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitAside();
+        return !resetsByReading || !descriptor.isProviderReady() || !reader.awaitIntoBuffer();
     }
 
     /**
@@ -93,10 +93,10 @@ public final class CompletionWait {
     private boolean isThresholdReached() {
         try (var _ = guard.enter()) {
             reader.requireOpen();
-            while (reader.kept() < threshold && reader.readAside()) {
+            while (reader.buffered() < threshold && reader.readIntoBuffer()) {
                 Thread.onSpinWait();
             }
-            return reader.kept() >= threshold;
+            return reader.buffered() >= threshold;
         }
     }
 }

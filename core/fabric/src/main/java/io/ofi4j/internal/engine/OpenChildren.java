@@ -1,6 +1,7 @@
 package io.ofi4j.internal.engine;
 
 import io.ofi4j.internal.observe.LeakReport;
+import io.ofi4j.internal.observe.LockOrder;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,11 +24,13 @@ public class OpenChildren {
     }
 
     public synchronized void add(Object child) {
+        assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         open.add(child);
         if (owned) { LeakReport.opened(child); }
     }
 
     public synchronized void remove(Object child) {
+        assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         open.remove(child);
         if (owned) { LeakReport.closed(child); }
     }
@@ -45,6 +48,7 @@ public class OpenChildren {
     public synchronized boolean isEmpty() { return open.isEmpty(); }
 
     public synchronized void requireNone(Object parent) {
+        assert LockOrder.taken(LockOrder.Rank.LEAF, this);
         if (!open.isEmpty()) {
             throw new IllegalStateException("close these before " + parent + ": "
                     + open.stream().map(LeakReport::name).collect(Collectors.joining(", ")));

@@ -5,6 +5,7 @@ import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.Arena;
@@ -87,6 +88,7 @@ public final class RegionQuarantine {
 
     /** fi_close of a region, now or later: the status, or 0 if later. */
     public synchronized int deregister(Handle region, long address, long accessBits) {
+        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (!closesLate || endpoints == 0 || !isKept(accessBits)) { return FidOps.fi_close(region); }
         Closed closed = new Closed(address);
         closed.object = region;
@@ -97,6 +99,7 @@ public final class RegionQuarantine {
 
     /** Deregisters a closed region whose key another region is to have. */
     public synchronized void freeKey(long key) {
+        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         for (Closed closed : quarantine) {
             if (closed.object != null && MrOps.fi_mr_key(closed.object) == key) { close(closed); }
         }
@@ -104,6 +107,7 @@ public final class RegionQuarantine {
 
     /** Frees the memory of a closed region, which is all that the arena has. A file is unmapped at once, its arena may stay. */
     public synchronized void free(MemorySegment memory, Arena arena, long accessBits) {
+        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         if (memory.isMapped() && endpoints > 0 && isKept(accessBits)) {
             keep(memory.address(), memory.byteSize(), arena);
         } else {
@@ -181,6 +185,7 @@ public final class RegionQuarantine {
 
     /** Empties the quarantine with the last one. */
     public synchronized void endpointClosed() {
+        assert LockOrder.taken(LockOrder.Rank.QUARANTINE, this);
         endpoints--;
         while (endpoints == 0 && !quarantine.isEmpty()) {
             leave(quarantine.remove());

@@ -2,6 +2,7 @@ package io.ofi4j.internal.engine;
 
 import io.ofi4j.FabricException;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.observe.LockOrder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
@@ -14,7 +15,7 @@ import java.util.function.Supplier;
  * Enforces a threading model in a few nanoseconds: only the owner thread may enter, or one thread at a time, or both. Off the data
  * path it is entered as the resource of a try statement, whose end exits.
  */
-public final class ThreadGuard implements AutoCloseable {
+public final class ThreadGuard implements AutoCloseable, LockOrder.Lock {
     private static final VarHandle HOLDER;
     private static final VarHandle NEXT;
     private static final int SPINS = 100;
@@ -39,32 +40,40 @@ public final class ThreadGuard implements AutoCloseable {
     private final boolean exclusive;
     private final String model;
     private final long limitNanos;
+    private final LockOrder.Rank rank;
     /** The thread that is inside, as {@link GuardHolder} numbers it; 0 if none is. */
     private long holder;
     /** A thread that has waited for long, and goes next: otherwise others could keep it out for seconds. */
     private Thread next;
 
-    private ThreadGuard(Thread owner, boolean exclusive, String model, long limitNanos) {
+    private ThreadGuard(Thread owner, boolean exclusive, String model, long limitNanos, LockOrder.Rank rank) {
         this.owner = owner;
         this.unlocked = exclusive ? null : owner;
         this.exclusive = exclusive;
         this.model = model;
         this.limitNanos = limitNanos;
+        this.rank = rank;
     }
 
     /** Any thread, one at a time. */
-    public static ThreadGuard exclusive() { return exclusive(LIMIT_NANOS); }
+    public static ThreadGuard exclusive() { return exclusive(LockOrder.Rank.QUEUE); }
 
-    static ThreadGuard exclusive(long limitNanos) { return new ThreadGuard(null, true, "SAFE", limitNanos); }
+    public static ThreadGuard exclusive(LockOrder.Rank rank) {
+        return new ThreadGuard(null, true, "SAFE", LIMIT_NANOS, rank);
+    }
+
+    static ThreadGuard exclusive(long limitNanos) {
+        return new ThreadGuard(null, true, "SAFE", limitNanos, LockOrder.Rank.QUEUE);
+    }
 
     /** The current thread only; nothing is locked. */
     public static ThreadGuard owned(String model) {
-        return new ThreadGuard(Thread.currentThread(), false, model, LIMIT_NANOS);
+        return new ThreadGuard(Thread.currentThread(), false, model, LIMIT_NANOS, LockOrder.Rank.QUEUE);
     }
 
     /** The current thread only, and {@link #enterAsAnyone} for other threads. */
-    public static ThreadGuard ownedExclusive(String model) {
-        return new ThreadGuard(Thread.currentThread(), true, model, LIMIT_NANOS);
+    public static ThreadGuard ownedExclusive(String model, LockOrder.Rank rank) {
+        return new ThreadGuard(Thread.currentThread(), true, model, LIMIT_NANOS, rank);
     }
 
     public ThreadGuard enter() {
@@ -78,6 +87,7 @@ public final class ThreadGuard implements AutoCloseable {
     }
 
     private void enterAlone() {
+        assert LockOrder.taken(rank, this);
         if ((Thread) NEXT.getOpaque(this) != null
                 || !HOLDER.compareAndSet(this, 0L, GuardHolder.number(Thread.currentThread()))) {
             await();
@@ -100,6 +110,11 @@ public final class ThreadGuard implements AutoCloseable {
         } finally {
             entered.forEach(ThreadGuard::exit);
         }
+    }
+
+    /** Whether this thread has waited for so long that it goes before others. */
+    boolean isNext(Thread thread) {
+        return (Thread) NEXT.getOpaque(this) == thread;
     }
 
     public boolean admits(Thread thread) { return owner == null || owner == thread; }
@@ -183,6 +198,9 @@ public final class ThreadGuard implements AutoCloseable {
                         .concat(", and completions may be missing. This call did nothing; later ones go on."
                                 + " Closing the endpoints reports what is in flight as canceled"));
     }
+
+    @Override
+    public boolean isHeldByCaller() { return holder() == GuardHolder.number(Thread.currentThread()); }
 
     private long holder() { return (long) HOLDER.getOpaque(this); }
 

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -7,20 +8,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_ops_av;
-import io.ofi4j.bindings.fid_av;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** {@code struct fi_ops_av}. */
 public final class AvOps {
-    private static final long OPS = fid_av.ops$offset();
     /** No provider's address is longer; a provider that reads past the caller's bytes stays inside zeroed memory. */
     private static final int ROOM = 1024;
 
     /**
-     * The result of an insertion: the provider's count or a negated error, and per address its fi_addr_t (or FI_ADDR_NOTAVAIL)
-     * and its errno, if the provider reports that.
+     * The result of an insertion: the provider's count or a negated error, and per address its fi_addr_t (or
+     * FI_ADDR_NOTAVAIL) and its errno, if the provider reports that.
      */
     public record Inserted(int status, long[] addresses, int[] errors) {
         /** Whether an address was inserted: some providers count wrongly, some give no number. */
@@ -40,28 +39,26 @@ public final class AvOps {
 
     /** fi_av_insert. The addresses must have the same length. */
     public static Inserted fi_av_insert(Handle vector, List<byte[]> addresses) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.insert$offset(), "fi_av_insert");
         long each = addresses.getFirst().length;
         return insert(addresses.size(), (arena, out, flags, errors) -> {
             MemorySegment names = arena.allocate(each * addresses.size() + ROOM, Long.BYTES);
             for (int i = 0; i < addresses.size(); i++) {
                 MemorySegment.copy(addresses.get(i), 0, names, JAVA_BYTE, i * each, (int) each);
             }
-            return fi_ops_av.insert.invoke(function, vector.pointer(), names, addresses.size(), out, flags, errors);
+            return fi_ops_av.insert.invoke(fi_av_insert.of(vector), vector.pointer(), names, addresses.size(), out,
+                    flags, errors);
         });
     }
 
     /** May ask a name server. */
     public static Inserted fi_av_insertsvc(Handle vector, String node, String service) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.insertsvc$offset(), "fi_av_insertsvc");
-        return insert(1, (arena, out, flags, errors) -> fi_ops_av.insertsvc.invoke(function, vector.pointer(),
-                arena.allocateFrom(node), arena.allocateFrom(service), out, flags, errors));
+        return insert(1, (arena, out, flags, errors) -> fi_ops_av.insertsvc.invoke(fi_av_insertsvc.of(vector),
+                vector.pointer(), arena.allocateFrom(node), arena.allocateFrom(service), out, flags, errors));
     }
 
     public static Inserted fi_av_insertsym(Handle vector, String node, int nodes, String service, int services) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.insertsym$offset(), "fi_av_insertsym");
         return insert(nodes * services,
-                (arena, out, flags, errors) -> fi_ops_av.insertsym.invoke(function, vector.pointer(),
+                (arena, out, flags, errors) -> fi_ops_av.insertsym.invoke(fi_av_insertsym.of(vector), vector.pointer(),
                         arena.allocateFrom(node), nodes, arena.allocateFrom(service), services, out, flags, errors));
     }
 
@@ -81,9 +78,9 @@ public final class AvOps {
     }
 
     public static int fi_av_remove(Handle vector, long address) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.remove$offset(), "fi_av_remove");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_av.remove.invoke(function, vector.pointer(), arena.allocateFrom(JAVA_LONG, address), 1, 0);
+            return fi_ops_av.remove.invoke(fi_av_remove.of(vector), vector.pointer(),
+                    arena.allocateFrom(JAVA_LONG, address), 1, 0);
         }
     }
 
@@ -92,11 +89,10 @@ public final class AvOps {
 
     /** The address must be in the vector: providers do not check. */
     public static Found fi_av_lookup(Handle vector, long address) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.lookup$offset(), "fi_av_lookup");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM);
-            int status = fi_ops_av.lookup.invoke(function, vector.pointer(), address, name, length);
+            int status = fi_ops_av.lookup.invoke(fi_av_lookup.of(vector), vector.pointer(), address, name, length);
             long size = length.get(JAVA_LONG, 0);
             if (status == 0 && (size < 1 || size > ROOM)) { return new Found(-Errno.EMSGSIZE, null); }
             return new Found(status, status != 0 ? null : name.asSlice(0, size).toArray(JAVA_BYTE));
@@ -104,11 +100,11 @@ public final class AvOps {
     }
 
     public static String fi_av_straddr(Handle vector, byte[] address) {
-        MemorySegment function = vector.require(OPS, fi_ops_av.straddr$offset(), "fi_av_straddr");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment text = arena.allocate(ROOM);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, ROOM - 1L);
-            fi_ops_av.straddr.invoke(function, vector.pointer(), CmOps.name(arena, address), text, length);
+            fi_ops_av.straddr.invoke(fi_av_straddr.of(vector), vector.pointer(), CmOps.name(arena, address), text,
+                    length);
             return text.getString(0);
         }
     }

@@ -1,36 +1,31 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.bindings.fi_ops_cm;
-import io.ofi4j.bindings.fid_ep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_cm}: names and connections. Active and passive endpoints begin alike. */
 public final class CmOps {
     private static final int ROOM = 1024;
-    private static final long OPS = fid_ep.cm$offset();
 
     /** The status, and the address if it is 0. */
     public record Name(int status, byte[] address) {}
 
-    public static Name fi_getname(Handle endpoint) {
-        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getname$offset(), "fi_getname"));
-    }
+    public static Name fi_getname(Handle endpoint) { return name(endpoint, fi_getname.of(endpoint)); }
 
     /** The address must have the endpoint's format. */
     public static int fi_setname(Handle endpoint, byte[] address) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_cm.setname$offset(), "fi_setname");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.setname.invoke(function, endpoint.pointer(), name(arena, address), address.length);
+            return fi_ops_cm.setname.invoke(fi_setname.of(endpoint), endpoint.pointer(), name(arena, address),
+                    address.length);
         }
     }
 
-    public static Name fi_getpeer(Handle endpoint) {
-        return name(endpoint, endpoint.require(OPS, fi_ops_cm.getpeer$offset(), "fi_getpeer"));
-    }
+    public static Name fi_getpeer(Handle endpoint) { return name(endpoint, fi_getpeer.of(endpoint)); }
 
     private static Name name(Handle endpoint, MemorySegment function) {
         try (Arena arena = Arena.ofConfined()) {
@@ -43,37 +38,32 @@ public final class CmOps {
     }
 
     public static int fi_connect(Handle endpoint, byte[] address, byte[] data) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_cm.connect$offset(), "fi_connect");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.connect.invoke(function, endpoint.pointer(), name(arena, address), data(arena, data),
-                    data.length);
+            return fi_ops_cm.connect.invoke(fi_connect.of(endpoint), endpoint.pointer(), name(arena, address),
+                    data(arena, data), data.length);
         }
     }
 
     public static int fi_listen(Handle passiveEndpoint) {
-        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.listen$offset(), "fi_listen");
-        return fi_ops_cm.listen.invoke(function, passiveEndpoint.pointer());
+        return fi_ops_cm.listen.invoke(fi_listen.of(passiveEndpoint), passiveEndpoint.pointer());
     }
 
     public static int fi_accept(Handle endpoint, byte[] data) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_cm.accept$offset(), "fi_accept");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.accept.invoke(function, endpoint.pointer(), data(arena, data), data.length);
+            return fi_ops_cm.accept.invoke(fi_accept.of(endpoint), endpoint.pointer(), data(arena, data), data.length);
         }
     }
 
     /** Consumes the request, the handle of its info. */
     public static int fi_reject(Handle passiveEndpoint, long request, byte[] data) {
-        MemorySegment function = passiveEndpoint.require(OPS, fi_ops_cm.reject$offset(), "fi_reject");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_cm.reject.invoke(function, passiveEndpoint.pointer(), MemorySegment.ofAddress(request),
-                    data(arena, data), data.length);
+            return fi_ops_cm.reject.invoke(fi_reject.of(passiveEndpoint), passiveEndpoint.pointer(),
+                    MemorySegment.ofAddress(request), data(arena, data), data.length);
         }
     }
 
     public static int fi_shutdown(Handle endpoint) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_cm.shutdown$offset(), "fi_shutdown");
-        return fi_ops_cm.shutdown.invoke(function, endpoint.pointer(), 0);
+        return fi_ops_cm.shutdown.invoke(fi_shutdown.of(endpoint), endpoint.pointer(), 0);
     }
 
     /** The address in zeroed memory: some providers read it as text. */

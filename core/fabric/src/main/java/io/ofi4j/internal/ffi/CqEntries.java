@@ -1,6 +1,6 @@
 package io.ofi4j.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ofi4j.bindings.fi_cq_data_entry;
@@ -8,28 +8,25 @@ import io.ofi4j.bindings.fi_cq_entry;
 import io.ofi4j.bindings.fi_cq_msg_entry;
 import io.ofi4j.bindings.fi_cq_tagged_entry;
 import io.ofi4j.bindings.fi_ops_cq;
-import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
- * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source addresses. The
- * plain queue, the fast one, stays free of them.
+ * Entries of other formats than {@code struct fi_cq_data_entry}, converted to that, with their tags and source
+ * addresses. The plain queue, the fast one, stays free of them.
  */
 @SuppressWarnings("restricted")
 public final class CqEntries {
     public static final long NOT_AVAILABLE = -1;
 
-    private static final MethodHandle READ_FROM = Downcalls.critical(Downcalls.longs(4));
-    private static final MethodHandle LONG_READ_FROM = Downcalls.plain(Downcalls.longs(4));
-    private static final MethodHandle SREAD_FROM = Downcalls.plain(Downcalls.longs(5).appendArgumentLayouts(JAVA_INT));
     private static final long WORD = Long.BYTES;
     private static final long DATA_ENTRY = fi_cq_data_entry.sizeof();
     private static final int FIELDS = (int) (DATA_ENTRY / WORD);
 
-    private final long queue;
-    private final long function;
+    private final Handle queue;
+    private final long address;
+    /** The address of fi_cq_readfrom, or of fi_cq_read without sources. */
+    private final long read;
     private final MemorySegment raw;
     private final long stride;
     private final MemorySegment sources;
@@ -39,11 +36,10 @@ public final class CqEntries {
     private final long[] origins;
 
     public CqEntries(Handle queue, CqFormat format, int batch, boolean criticalReads) {
-        this.queue = queue.address();
+        this.queue = queue;
+        this.address = queue.address();
         this.stride = size(format.format());
-        this.function = (format.withSource() != 0
-                ? queue.require(fid_cq.ops$offset(), fi_ops_cq.readfrom$offset(), "fi_cq_readfrom")
-                : queue.require(fid_cq.ops$offset(), fi_ops_cq.read$offset(), "fi_cq_read")).address();
+        this.read = (format.withSource() != 0 ? fi_cq_readfrom : fi_cq_read).addressOf(queue);
         this.raw = Arena.ofAuto().allocate(stride * batch, 64);
         this.sources = format.withSource() != 0 ? Arena.ofAuto().allocate(JAVA_LONG, batch) : null;
         this.format = format;
@@ -62,32 +58,23 @@ public final class CqEntries {
     }
 
     /** fi_cq_read or fi_cq_readfrom, converted into plain entries. */
-    public long read(MemorySegment entries, long count) throws Throwable {
-        long found;
+    public long read(MemorySegment entries, long count) {
         if (sources == null) {
-            found = criticalReads
-                    ? (long) CqOps.READ.invokeExact(function, queue, raw.address(), count)
-                    : (long) CqOps.LONG_READ.invokeExact(function, queue, raw.address(), count);
-        } else {
-            sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
-            found = criticalReads
-                    ? (long) READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address())
-                    : (long) LONG_READ_FROM.invokeExact(function, queue, raw.address(), count, sources.address());
+            return spread(Downcalls.call(criticalReads, read, address, raw.address(), count), entries);
         }
-        return spread(found, entries);
+        sources.fill((byte) NOT_AVAILABLE); // a provider without sources does not write them
+        return spread(Downcalls.call(criticalReads, read, address, raw.address(), count, sources.address()), entries);
     }
 
     /** fi_cq_sread or fi_cq_sreadfrom; as {@link #read}. */
-    public long sread(Handle handle, MemorySegment entries, long count, int milliseconds) throws Throwable {
+    public long sread(MemorySegment entries, long count, int milliseconds) {
         if (sources == null) {
-            long call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sread$offset(), "fi_cq_sread").address();
-            return spread((long) CqOps.SREAD.invokeExact(call, queue, raw.address(), count, 0L, milliseconds), entries);
+            return spread(fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), raw, count, MemorySegment.NULL,
+                    milliseconds), entries);
         }
-        long call = handle.require(fid_cq.ops$offset(), fi_ops_cq.sreadfrom$offset(), "fi_cq_sreadfrom").address();
         sources.fill((byte) NOT_AVAILABLE);
-        return spread(
-                (long) SREAD_FROM.invokeExact(call, queue, raw.address(), count, sources.address(), 0L, milliseconds),
-                entries);
+        return spread(fi_ops_cq.sreadfrom.invoke(fi_cq_sreadfrom.of(queue), queue.pointer(), raw, count, sources,
+                MemorySegment.NULL, milliseconds), entries);
     }
 
     private long spread(long found, MemorySegment entries) {

@@ -1,6 +1,9 @@
 package io.ofi4j.internal.ffi;
 
-/** What entries have: an {@code enum fi_cq_format}, and the flags of completions whose source addresses are valid (0: none). */
+/**
+ * What entries have: an {@code enum fi_cq_format}, and the flags of completions whose source addresses are valid (0:
+ * none).
+ */
 public record CqFormat(int format, long withSource) {
     private static final long RECEIVED = FabricConstants.FI_RECV;
     private static final long CAUSED_BY_PEER = RECEIVED | FabricConstants.FI_REMOTE_READ

@@ -1,30 +1,24 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.ofi4j.internal.os.LibC;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fi_cq_data_entry;
 import io.ofi4j.bindings.fi_cq_err_entry;
 import io.ofi4j.bindings.fi_ops_cq;
-import io.ofi4j.bindings.fid_cq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read once; no call
- * allocates, except on the error path and to wait.
+ * {@code struct fi_ops_cq} of one queue, with the memory that entries are read into. The function pointers are read
+ * once; no call allocates, except on the error path and to wait.
  */
 @SuppressWarnings("restricted")
 public final class CqOps {
-    static final MethodHandle READ = Downcalls.critical(Downcalls.longs(3));
-    static final MethodHandle LONG_READ = Downcalls.plain(Downcalls.longs(3));
-    static final MethodHandle SREAD = Downcalls.plain(Downcalls.longs(4).appendArgumentLayouts(JAVA_INT));
-    private static final long OPS = fid_cq.ops$offset();
     private static final long ENTRY = fi_cq_data_entry.sizeof();
     private static final long CONTEXT = fi_cq_data_entry.op_context$offset();
     private static final long FLAGS = fi_cq_data_entry.flags$offset();
@@ -56,7 +50,7 @@ public final class CqOps {
     public CqOps(Handle queue, CqFormat format, int batch, boolean criticalReads) {
         this.queue = queue;
         this.address = queue.address();
-        this.read = queue.require(OPS, fi_ops_cq.read$offset(), "fi_cq_read").address();
+        this.read = fi_cq_read.addressOf(queue);
         this.memory = Arena.ofAuto().allocate(ENTRY * batch, 64);
         this.entries = memory.address();
         this.criticalReads = criticalReads;
@@ -80,11 +74,7 @@ public final class CqOps {
 
     /** fi_cq_read or fi_cq_readfrom: the number of entries, or a negated error. */
     public long fi_cq_read(long count) {
-        try {
-            return further == null ? readPlain(count) : further.read(memory, count);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return further == null ? readPlain(count) : further.read(memory, count);
     }
 
     /** Whether {@link #readPlain} may be called. */
@@ -92,13 +82,7 @@ public final class CqOps {
 
     /** fi_cq_read, even if there are sources: with more than one entry {@link #forgetFurther} must follow. */
     public long readPlain(long count) {
-        try {
-            return criticalReads
-                    ? (long) READ.invokeExact(read, address, entries, count)
-                    : (long) LONG_READ.invokeExact(read, address, entries, count);
-        } catch (Throwable t) {
-            throw LibC.unexpected(t);
-        }
+        return Downcalls.call(criticalReads, read, address, entries, count);
     }
 
     /** Clears tags and sources of the first entries. */
@@ -110,10 +94,10 @@ public final class CqOps {
 
     /** As {@link #fi_cq_read}, but waits: fi_cq_sread or fi_cq_sreadfrom. */
     public long fi_cq_sread(long count, int milliseconds) {
-        return LibC.call(() -> further == null
-                ? (long) SREAD.invokeExact(queue.require(OPS, fi_ops_cq.sread$offset(), "fi_cq_sread").address(),
-                        address, entries, count, 0L, milliseconds)
-                : further.sread(queue, memory, count, milliseconds));
+        return further == null
+                ? fi_ops_cq.sread.invoke(fi_cq_sread.of(queue), queue.pointer(), memory, count, MemorySegment.NULL,
+                        milliseconds)
+                : further.sread(memory, count, milliseconds);
     }
 
     public long context(int entry) { return NativeWords.get(entries, entry * ENTRY + CONTEXT); }
@@ -159,24 +143,25 @@ public final class CqOps {
             int errno, int providerErrno, String providerText, byte[] providerData) {}
 
     /**
-     * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText no text is
-     * asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is not enabled.
+     * fi_cq_readerr and, before any other read, fi_cq_strerror: the entry, or null if there is none. Without withText
+     * no text is asked for: ofi_rxm takes it from the queue's first endpoint, and crashes if there is none, or it is
+     * not enabled.
      */
     public ErrorEntry fi_cq_readerr(boolean withText) {
-        MemorySegment function = queue.require(OPS, fi_ops_cq.readerr$offset(), "fi_cq_readerr");
         try (Arena arena = Arena.ofConfined()) {
             // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
             MemorySegment entry = fi_cq_err_entry.allocate(arena);
             MemorySegment data = arena.allocate(ERROR_DATA_ROOM);
             fi_cq_err_entry.err_data(entry, data);
             fi_cq_err_entry.err_data_size(entry, ERROR_DATA_ROOM);
-            long count = fi_ops_cq.readerr.invoke(function, queue.pointer(), entry, 0);
+            long count = fi_ops_cq.readerr.invoke(fi_cq_readerr.of(queue), queue.pointer(), entry, 0);
             if (count <= 0) { return null; }
             int providerErrno = fi_cq_err_entry.prov_errno(entry);
             return new ErrorEntry(fi_cq_err_entry.op_context(entry).address(), fi_cq_err_entry.flags(entry),
                     fi_cq_err_entry.len(entry), fi_cq_err_entry.buf(entry).address(), fi_cq_err_entry.data(entry),
                     fi_cq_err_entry.tag(entry), fi_cq_err_entry.olen(entry), Math.abs(fi_cq_err_entry.err(entry)),
-                    providerErrno, withText ? fi_cq_strerror(providerErrno, fi_cq_err_entry.err_data(entry)) : "",
+                    providerErrno,
+                    withText ? strerror(fi_cq_strerror, queue, providerErrno, fi_cq_err_entry.err_data(entry)) : "",
                     errorData(entry, data));
         }
     }
@@ -188,15 +173,16 @@ public final class CqOps {
         return ours && size > 0 && size < ERROR_DATA_ROOM ? room.asSlice(0, size).toArray(JAVA_BYTE) : new byte[0];
     }
 
-    private String fi_cq_strerror(int providerErrno, MemorySegment errorData) {
-        MemorySegment function = queue.find(OPS, fi_ops_cq.strerror$offset());
+    /** fi_cq_strerror or fi_eq_strerror, which are of one type; no text if the provider has none. */
+    static String strerror(InlineFunction call, Handle queue, int providerErrno, MemorySegment errorData) {
+        MemorySegment function = call.find(queue);
         if (function == null) { return ""; }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment room = arena.allocate(TEXT_ROOM, JAVA_BYTE.byteSize());
-            MemorySegment text = fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room,
-                    TEXT_ROOM);
-            String found = LibC.string(text);
-            return found == null ? "" : found;
+            MemorySegment room = arena.allocate(TEXT_ROOM);
+            // one byte less than there is: providers do not terminate what they copy
+            String text = LibC.string(fi_ops_cq.strerror.invoke(function, queue.pointer(), providerErrno, errorData,
+                    room, TEXT_ROOM - 1));
+            return text == null ? "" : text;
         }
     }
 }

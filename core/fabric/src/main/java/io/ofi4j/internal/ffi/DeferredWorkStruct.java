@@ -19,8 +19,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_deferred_work} with a copy of the operation that it starts. libfabric refers to it until the work is done: whoever
- * queues it keeps this object until then.
+ * A {@code struct fi_deferred_work} with a copy of the operation that it starts. libfabric refers to it until the work
+ * is done: whoever queues it keeps this object until then.
  */
 public final class DeferredWorkStruct {
     private final Arena arena = Arena.ofAuto();
@@ -127,7 +127,7 @@ public final class DeferredWorkStruct {
         fi_msg_atomic.context(copy, work);
     }
 
-    private void copyResults(AtomicMessageStruct.Vector result, MemorySegment fetch) {
+    private void copyResults(SegmentVector result, MemorySegment fetch) {
         fi_msg_fetch.msg_iov(fetch, copy(result.segments));
         fi_msg_fetch.desc(fetch, copy(result.descriptors));
         fi_msg_fetch.iov_count(fetch, result.count);

@@ -1,21 +1,22 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_av_attr;
 import io.ofi4j.bindings.fi_cntr_attr;
 import io.ofi4j.bindings.fi_cq_attr;
 import io.ofi4j.bindings.fi_ops_domain;
-import io.ofi4j.bindings.fid_domain;
 import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_domain}: opens the objects of a domain. */
 public final class DomainOps {
-    private static final long OPS = fid_domain.ops$offset();
-
-    /** format is an {@code enum fi_cq_format}, waitObject an {@code enum fi_wait_obj}; a signaling vector below 0 is none. */
+    /**
+     * format is an {@code enum fi_cq_format}, waitObject an {@code enum fi_wait_obj}; a signaling vector below 0 is
+     * none.
+     */
     public static Opened fi_cq_open(Handle domain, long size, int format, int waitObject, int signalingVector) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.cq_open$offset(), "fi_cq_open");
         return Opened.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_cq_attr.allocate(arena);
             fi_cq_attr.size(attributes, size);
@@ -25,7 +26,8 @@ public final class DomainOps {
                 fi_cq_attr.flags(attributes, fabric_h.FI_AFFINITY());
                 fi_cq_attr.signaling_vector(attributes, signalingVector);
             }
-            return fi_ops_domain.cq_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
+            return fi_ops_domain.cq_open.invoke(fi_cq_open.of(domain), domain.pointer(), attributes, out,
+                    MemorySegment.NULL);
         });
     }
 
@@ -34,14 +36,13 @@ public final class DomainOps {
     }
 
     /**
-     * {@code struct fi_av_attr}: an {@code enum fi_av_type}, the expected number of addresses (0: the provider's choice), and a
-     * name or null.
+     * {@code struct fi_av_attr}: an {@code enum fi_av_type}, the expected number of addresses (0: the provider's
+     * choice), and a name or null.
      */
     public record VectorAttributes(int type, long count, long endpointsPerNode, int receiveContextBits, String name,
             boolean readOnly) {}
 
     public static Opened fi_av_open(Handle domain, VectorAttributes wanted) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.av_open$offset(), "fi_av_open");
         return Opened.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_av_attr.allocate(arena);
             fi_av_attr.type(attributes, wanted.type);
@@ -50,46 +51,43 @@ public final class DomainOps {
             fi_av_attr.rx_ctx_bits(attributes, wanted.receiveContextBits);
             fi_av_attr.name(attributes, wanted.name == null ? MemorySegment.NULL : arena.allocateFrom(wanted.name));
             fi_av_attr.flags(attributes, wanted.readOnly ? FabricConstants.FI_READ : 0);
-            return fi_ops_domain.av_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
+            return fi_ops_domain.av_open.invoke(fi_av_open.of(domain), domain.pointer(), attributes, out,
+                    MemorySegment.NULL);
         });
     }
 
     /** Counts completions; waitObject is an {@code enum fi_wait_obj}. */
     public static Opened fi_cntr_open(Handle domain, int waitObject) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.cntr_open$offset(), "fi_cntr_open");
         return Opened.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_cntr_attr.allocate(arena);
             fi_cntr_attr.events(attributes, fabric_h.FI_CNTR_EVENTS_COMP());
             fi_cntr_attr.wait_obj(attributes, waitObject);
-            return fi_ops_domain.cntr_open.invoke(function, domain.pointer(), attributes, out, MemorySegment.NULL);
+            return fi_ops_domain.cntr_open.invoke(fi_cntr_open.of(domain), domain.pointer(), attributes, out,
+                    MemorySegment.NULL);
         });
     }
 
     /** A context that receives for several endpoints. */
     public static Opened fi_srx_context(Handle domain, InfoHandle info) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.srx_ctx$offset(), "fi_srx_context");
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(function, domain.pointer(),
-                info.receive(), out, MemorySegment.NULL));
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.srx_ctx.invoke(fi_srx_context.of(domain),
+                domain.pointer(), info.receive(), out, MemorySegment.NULL));
     }
 
     /** A context that transmits for several endpoints. */
     public static Opened fi_stx_context(Handle domain, InfoHandle info) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.stx_ctx$offset(), "fi_stx_context");
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(function, domain.pointer(),
-                info.transmit(), out, MemorySegment.NULL));
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_domain.stx_ctx.invoke(fi_stx_context.of(domain),
+                domain.pointer(), info.transmit(), out, MemorySegment.NULL));
     }
 
     /** An endpoint of several contexts. */
     public static Opened fi_scalable_ep(Handle domain, InfoHandle info) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.scalable_ep$offset(), "fi_scalable_ep");
         return Opened.by(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.scalable_ep
-                .invoke(function, domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
+                .invoke(fi_scalable_ep.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
     public static Opened fi_endpoint(Handle domain, InfoHandle info) {
-        MemorySegment function = domain.require(OPS, fi_ops_domain.endpoint$offset(), "fi_endpoint");
         // Some providers' first endpoint installs signal handlers.
         return Opened.by(domain.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_domain.endpoint
-                .invoke(function, domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
+                .invoke(fi_endpoint.of(domain), domain.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 }

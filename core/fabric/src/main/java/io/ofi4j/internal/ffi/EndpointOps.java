@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -15,22 +16,19 @@ import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_ep}, which active and passive endpoints have alike, and fi_control of endpoints. */
 public final class EndpointOps {
-    private static final long OPS = fid_ep.ops$offset();
     /** Providers read and write a size_t, whatever length they are given. */
     private static final long ROOM = 64;
 
     /** A transmit context of a scalable endpoint. */
     public static Opened fi_tx_context(Handle scalable, int index, InfoHandle info) {
-        MemorySegment function = scalable.require(OPS, fi_ops_ep.tx_ctx$offset(), "fi_tx_context");
-        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(function, scalable.pointer(),
-                index, info.transmit(), out, MemorySegment.NULL));
+        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.tx_ctx.invoke(fi_tx_context.of(scalable),
+                scalable.pointer(), index, info.transmit(), out, MemorySegment.NULL));
     }
 
     /** A receive context of a scalable endpoint. */
     public static Opened fi_rx_context(Handle scalable, int index, InfoHandle info) {
-        MemorySegment function = scalable.require(OPS, fi_ops_ep.rx_ctx$offset(), "fi_rx_context");
-        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(function, scalable.pointer(),
-                index, info.receive(), out, MemorySegment.NULL));
+        return Opened.by(scalable.provider(), (arena, out) -> fi_ops_ep.rx_ctx.invoke(fi_rx_context.of(scalable),
+                scalable.pointer(), index, info.receive(), out, MemorySegment.NULL));
     }
 
     /** A status, and the value if it is 0. */
@@ -38,12 +36,11 @@ public final class EndpointOps {
 
     /** The size of the value is 1 for a bool, 4 for an int, 8 for a size_t. */
     public static Number fi_getopt(Handle endpoint, int option, int size) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_ep.getopt$offset(), "fi_getopt");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(ROOM, Long.BYTES);
             MemorySegment length = arena.allocateFrom(JAVA_LONG, size);
-            int status = fi_ops_ep.getopt.invoke(function, endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option,
-                    value, length);
+            int status = fi_ops_ep.getopt.invoke(fi_getopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(),
+                    option, value, length);
             return new Number(status, switch (size) {
                 case Byte.BYTES -> value.get(JAVA_BYTE, 0);
                 case Integer.BYTES -> value.get(JAVA_INT, 0);
@@ -54,32 +51,29 @@ public final class EndpointOps {
 
     /** FI_OPT_CM_DATA_SIZE: the bytes that may go with a connection call, 0 if the provider does not say. */
     public static int connectionDataSize(Handle endpoint) {
-        if (endpoint.find(OPS, fi_ops_ep.getopt$offset()) == null) { return 0; }
+        if (fi_getopt.find(endpoint) == null) { return 0; }
         Number found = fi_getopt(endpoint, fabric_h.FI_OPT_CM_DATA_SIZE(), Long.BYTES);
         return found.status() == 0 ? Math.clamp(found.value(), 0, Short.MAX_VALUE) : 0;
     }
 
     /** As {@link #fi_getopt}. */
     public static int fi_setopt(Handle endpoint, int option, int size, long number) {
-        MemorySegment function = endpoint.require(OPS, fi_ops_ep.setopt$offset(), "fi_setopt");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(ROOM, Long.BYTES);
             value.set(JAVA_LONG, 0, number); // little-endian: its first bytes are the shorter number
-            return fi_ops_ep.setopt.invoke(function, endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(), option, value,
-                    size);
+            return fi_ops_ep.setopt.invoke(fi_setopt.of(endpoint), endpoint.pointer(), fabric_h.FI_OPT_ENDPOINT(),
+                    option, value, size);
         }
     }
 
     /** The number of operations, or an error negated. */
     public static long fi_tx_size_left(Handle endpoint) {
-        return fi_ops_ep.tx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.tx_size_left$offset(), "fi_tx_size_left"),
-                endpoint.pointer());
+        return fi_ops_ep.tx_size_left.invoke(fi_tx_size_left.of(endpoint), endpoint.pointer());
     }
 
     /** The number of receives, or an error negated. */
     public static long fi_rx_size_left(Handle endpoint) {
-        return fi_ops_ep.rx_size_left.invoke(endpoint.require(OPS, fi_ops_ep.rx_size_left$offset(), "fi_rx_size_left"),
-                endpoint.pointer());
+        return fi_ops_ep.rx_size_left.invoke(fi_rx_size_left.of(endpoint), endpoint.pointer());
     }
 
     /** FI_GETOPSFLAG; the direction is FI_TRANSMIT or FI_RECV. */
@@ -113,7 +107,6 @@ public final class EndpointOps {
 
     /** Asks for the cancellation of an operation; providers answer 0 also where there is nothing to cancel. */
     public static long fi_cancel(Handle endpoint, long context) {
-        return fi_ops_ep.cancel.invoke(endpoint.require(OPS, fi_ops_ep.cancel$offset(), "fi_cancel"),
-                endpoint.pointer(), MemorySegment.ofAddress(context));
+        return fi_ops_ep.cancel.invoke(fi_cancel.of(endpoint), endpoint.pointer(), MemorySegment.ofAddress(context));
     }
 }

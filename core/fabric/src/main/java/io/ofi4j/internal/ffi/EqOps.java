@@ -1,27 +1,25 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.ofi4j.internal.os.LibC;
 import io.ofi4j.bindings.fi_eq_cm_entry;
 import io.ofi4j.bindings.fi_eq_entry;
 import io.ofi4j.bindings.fi_eq_err_entry;
 import io.ofi4j.bindings.fi_ops_eq;
-import io.ofi4j.bindings.fid_eq;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. The accessors refer to the event read last.
+ * {@code struct fi_ops_eq} of one event queue. Not thread-safe: the queue serialises it. The accessors refer to the
+ * event read last.
  */
 @SuppressWarnings("restricted")
 public final class EqOps {
-    private static final long OPS = fid_eq.ops$offset();
     /** Larger than any provider's event: what does not fit is lost. */
     private static final long ROOM = 4096;
     private static final long ERROR_DATA_ROOM = 1024;
-    private static final long TEXT_ROOM = 256;
 
     private final Handle queue;
     private final MemorySegment code;
@@ -38,9 +36,9 @@ public final class EqOps {
     public record Read(long status, int code) {}
 
     public Read fi_eq_read() {
-        MemorySegment function = queue.require(OPS, fi_ops_eq.read$offset(), "fi_eq_read");
         clear();
-        return new Read(fi_ops_eq.read.invoke(function, queue.pointer(), code, entry, ROOM, 0), code.get(JAVA_INT, 0));
+        return new Read(fi_ops_eq.read.invoke(fi_eq_read.of(queue), queue.pointer(), code, entry, ROOM, 0),
+                code.get(JAVA_INT, 0));
     }
 
     private void clear() {
@@ -69,13 +67,12 @@ public final class EqOps {
 
     /** An application's event, FI_NOTIFY: the only kind that no provider interprets. */
     public long fi_eq_write(long context, long data) {
-        MemorySegment function = queue.require(OPS, fi_ops_eq.write$offset(), "fi_eq_write");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = fi_eq_entry.allocate(arena);
             fi_eq_entry.fid(event, queue.pointer());
             fi_eq_entry.context(event, MemorySegment.ofAddress(context));
             fi_eq_entry.data(event, data);
-            return fi_ops_eq.write.invoke(function, queue.pointer(), FabricConstants.FI_NOTIFY, event,
+            return fi_ops_eq.write.invoke(fi_eq_write.of(queue), queue.pointer(), FabricConstants.FI_NOTIFY, event,
                     fi_eq_entry.sizeof(), 0);
         }
     }
@@ -85,33 +82,23 @@ public final class EqOps {
 
     /** fi_eq_readerr and, before any other read, fi_eq_strerror; null if there is none. */
     public ErrorEntry fi_eq_readerr() {
-        MemorySegment function = queue.require(OPS, fi_ops_eq.readerr$offset(), "fi_eq_readerr");
         try (Arena arena = Arena.ofConfined()) {
             // Zeroed, and with room for the provider's data: a dirty entry makes the provider write anywhere.
             MemorySegment error = fi_eq_err_entry.allocate(arena);
             fi_eq_err_entry.err_data(error, arena.allocate(ERROR_DATA_ROOM));
             fi_eq_err_entry.err_data_size(error, ERROR_DATA_ROOM);
-            long count = fi_ops_eq.readerr.invoke(function, queue.pointer(), error, 0);
+            long count = fi_ops_eq.readerr.invoke(fi_eq_readerr.of(queue), queue.pointer(), error, 0);
             if (count <= 0) { return null; }
             int providerErrno = fi_eq_err_entry.prov_errno(error);
             MemorySegment data = fi_eq_err_entry.err_data(error);
             return new ErrorEntry(fi_eq_err_entry.fid(error).address(), fi_eq_err_entry.context(error).address(),
                     fi_eq_err_entry.data(error), Math.abs(fi_eq_err_entry.err(error)), providerErrno,
-                    fi_eq_strerror(arena, providerErrno, data), copy(data, fi_eq_err_entry.err_data_size(error)));
+                    providerErrno == 0 ? "" : CqOps.strerror(fi_eq_strerror, queue, providerErrno, data),
+                    copy(data, fi_eq_err_entry.err_data_size(error)));
         }
     }
 
     private static byte[] copy(MemorySegment data, long size) {
         return data.address() == 0 ? new byte[0] : data.reinterpret(Math.min(size, ERROR_DATA_ROOM)).toArray(JAVA_BYTE);
-    }
-
-    private String fi_eq_strerror(Arena arena, int providerErrno, MemorySegment errorData) {
-        MemorySegment function = queue.find(OPS, fi_ops_eq.strerror$offset());
-        if (function == null || providerErrno == 0) { return ""; }
-        MemorySegment room = arena.allocate(TEXT_ROOM);
-        // one byte less than there is: providers do not terminate what they copy
-        String found = LibC.string(
-                fi_ops_eq.strerror.invoke(function, queue.pointer(), providerErrno, errorData, room, TEXT_ROOM - 1));
-        return found == null ? "" : found;
     }
 }

@@ -1,8 +1,8 @@
 package io.ofi4j.internal.ffi;
 
 /**
- * Constants of libfabric that are needed before it is loaded, or at compile time: the generated ones load it when they are
- * touched. A test compares them with the C headers.
+ * Constants of libfabric that are needed before it is loaded, or at compile time: the generated ones load it when they
+ * are touched. A test compares them with the C headers.
  */
 public final class FabricConstants {
     public static final long FI_MSG = 1L << 1;

@@ -1,49 +1,46 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fi_eq_attr;
 import io.ofi4j.bindings.fi_ops_fabric;
-import io.ofi4j.bindings.fid_fabric;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops_fabric}: opens the objects of a fabric. */
 public final class FabricOps {
     public static Opened fi_domain(Handle fabric, InfoHandle info) {
-        MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.domain$offset(), "fi_domain");
-        return Opened.by(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain.invoke(function,
-                fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
+        return Opened.by(fabric.provider(), (arena, out) -> SignalGuard.call(() -> fi_ops_fabric.domain
+                .invoke(fi_domain.of(fabric), fabric.pointer(), info.pointer(), out, MemorySegment.NULL)));
     }
 
     /** 0 if a thread may block on the wait descriptor of the object. */
     public static int fi_trywait(Handle fabric, Handle object) {
-        MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.trywait$offset(), "fi_trywait");
         try (Arena arena = Arena.ofConfined()) {
-            return fi_ops_fabric.trywait.invoke(function, fabric.pointer(),
+            return fi_ops_fabric.trywait.invoke(fi_trywait.of(fabric), fabric.pointer(),
                     arena.allocateFrom(ADDRESS, object.pointer()), 1);
         }
     }
 
     /**
-     * Size 0 leaves it to the provider, flags have FI_WRITE if the application writes events, waitObject is an {@code enum fi_wait_obj}.
+     * Size 0 leaves it to the provider, flags have FI_WRITE if the application writes events, waitObject is an
+     * {@code enum fi_wait_obj}.
      */
     public static Opened fi_eq_open(Handle fabric, long size, long flags, int waitObject) {
-        MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.eq_open$offset(), "fi_eq_open");
         return Opened.by(fabric.provider(), (arena, out) -> {
             MemorySegment attributes = fi_eq_attr.allocate(arena);
             fi_eq_attr.size(attributes, size);
             fi_eq_attr.flags(attributes, flags);
             fi_eq_attr.wait_obj(attributes, waitObject);
-            return fi_ops_fabric.eq_open.invoke(function, fabric.pointer(), attributes, out, MemorySegment.NULL);
+            return fi_ops_fabric.eq_open.invoke(fi_eq_open.of(fabric), fabric.pointer(), attributes, out,
+                    MemorySegment.NULL);
         });
     }
 
     public static Opened fi_passive_ep(Handle fabric, InfoHandle info) {
-        MemorySegment function = fabric.require(fid_fabric.ops$offset(), fi_ops_fabric.passive_ep$offset(),
-                "fi_passive_ep");
-        return Opened.by(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep.invoke(function, fabric.pointer(),
-                info.pointer(), out, MemorySegment.NULL));
+        return Opened.by(fabric.provider(), (arena, out) -> fi_ops_fabric.passive_ep.invoke(fi_passive_ep.of(fabric),
+                fabric.pointer(), info.pointer(), out, MemorySegment.NULL));
     }
 }

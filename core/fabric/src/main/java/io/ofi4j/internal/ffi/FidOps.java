@@ -1,29 +1,25 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.os.SignalGuard;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_ops;
-import io.ofi4j.bindings.fid;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** {@code struct fi_ops}, which every object has: every {@code struct fid_*} begins with its {@code struct fid}. */
 public final class FidOps {
-    private static final long OPS = fid.ops$offset();
     /** Some providers write a mutex and a condition variable instead of a descriptor. */
     private static final long ROOM = 256;
 
-    public static int fi_close(Handle object) {
-        return fi_ops.close.invoke(object.require(OPS, fi_ops.close$offset(), "fi_close"), object.pointer());
-    }
+    public static int fi_close(Handle object) { return fi_ops.close.invoke(fi_close.of(object), object.pointer()); }
 
     /** fi_ep_bind, fi_mr_bind and the like are one entry. */
     public static int fi_bind(Handle object, Handle other, long flags) {
-        MemorySegment function = object.require(OPS, fi_ops.bind$offset(), "bind");
-        return fi_ops.bind.invoke(function, object.pointer(), other.pointer(), flags);
+        return fi_ops.bind.invoke(bind.of(object), object.pointer(), other.pointer(), flags);
     }
 
     public static int fi_enable(Handle object) {
@@ -32,8 +28,7 @@ public final class FidOps {
 
     /** fi_control of a command that must be offered. */
     public static int control(Handle object, int command, MemorySegment argument, String call) {
-        MemorySegment function = object.require(OPS, fi_ops.control$offset(), call);
-        return fi_ops.control.invoke(function, object.pointer(), command, argument);
+        return fi_ops.control.invoke(fi_control.of(object, call), object.pointer(), command, argument);
     }
 
     /** The status, and the first number of the result. */
@@ -41,7 +36,7 @@ public final class FidOps {
 
     /** A command that returns a number, such as FI_GETWAIT. */
     public static Control fi_control(Handle object, int command) {
-        MemorySegment function = object.find(OPS, fi_ops.control$offset());
+        MemorySegment function = fi_control.find(object);
         if (function == null) { return new Control(-Errno.ENOSYS, 0); }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment room = arena.allocate(ROOM, Long.BYTES); // zeroed: a struct fi_wait_pollfd without room
@@ -51,7 +46,7 @@ public final class FidOps {
 
     /** A command that takes a number, such as FI_BACKLOG. */
     public static int fi_control(Handle object, int command, int value) {
-        MemorySegment function = object.find(OPS, fi_ops.control$offset());
+        MemorySegment function = fi_control.find(object);
         if (function == null) { return -Errno.ENOSYS; }
         try (Arena arena = Arena.ofConfined()) {
             return fi_ops.control.invoke(function, object.pointer(), command, arena.allocateFrom(JAVA_INT, value));

@@ -1,14 +1,12 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.bindings.fabric_h;
 import io.ofi4j.bindings.fi_ops;
-import io.ofi4j.bindings.fi_ops_cq;
-import io.ofi4j.bindings.fi_ops_domain;
 import io.ofi4j.bindings.fid;
-import io.ofi4j.bindings.fid_cq;
-import io.ofi4j.bindings.fid_domain;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -16,32 +14,33 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/** The address of a function pointer in an ops table of a provider. For the quirks of {@code ofi_rxm}, which replace a few functions. */
+/**
+ * The address of a function pointer in an ops table of a provider. For the quirks of {@code ofi_rxm}, which replace a
+ * few functions.
+ */
 @SuppressWarnings("restricted")
 public record FunctionSlot(long address) {
-
     /** {@return the slot of fi_cq_readerr in the table that all queues of a provider share} */
     public static FunctionSlot readerr(Handle queue) {
-        return in(NativeWords.get(queue.address(), fid_cq.ops$offset()), fi_ops_cq.readerr$offset());
+        return fi_cq_readerr.slot(queue.address());
     }
 
     /** {@return the slot of fi_endpoint in the table of a domain} */
     public static FunctionSlot endpoint(Handle domain) {
-        return in(NativeWords.get(domain.address(), fid_domain.ops$offset()), fi_ops_domain.endpoint$offset());
+        return fi_endpoint.slot(domain.address());
     }
 
     /** {@return the slot of fi_close in the table of an object} */
     public static FunctionSlot close(long object) {
-        return in(NativeWords.get(object, fid.ops$offset()), fi_ops.close$offset());
+        return fi_close.slot(object);
     }
 
     public static FunctionSlot in(long table, long offset) { return new FunctionSlot(table + offset); }
 
     /** fi_open_ops, which gives a table; see fi_domain(3). */
     public static Opened open(Handle domain, String name) {
-        MemorySegment function = domain.require(fid.ops$offset(), fi_ops.ops_open$offset(), "fi_open_ops");
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(function, domain.pointer(),
-                arena.allocateFrom(name), 0, out, MemorySegment.NULL));
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops.ops_open.invoke(fi_open_ops.of(domain),
+                domain.pointer(), arena.allocateFrom(name), 0, out, MemorySegment.NULL));
     }
 
     public static boolean isEndpoint(long object) {

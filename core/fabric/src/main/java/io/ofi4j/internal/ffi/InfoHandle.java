@@ -17,7 +17,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that libfabric 1.17 lacks.
+ * A {@code struct fi_info} of our own: a deep copy that is freed when it becomes unreachable. Reads no field that
+ * libfabric 1.17 lacks.
  */
 @SuppressWarnings("restricted")
 public final class InfoHandle {
@@ -41,8 +42,8 @@ public final class InfoHandle {
     public long request() { return fi_info.handle(info).address(); }
 
     /**
-     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out of
-     * requests are copied from the passive endpoint.
+     * A copy without the connection request, with which only one endpoint may be opened. Names that sockets leaves out
+     * of requests are copied from the passive endpoint.
      */
     public InfoHandle withoutRequest(InfoHandle passive) {
         InfoHandle copy = copyOf(info);
@@ -59,7 +60,10 @@ public final class InfoHandle {
         }
     }
 
-    /** Has the endpoint of a request share the contexts that the passive endpoint's info says; providers leave that out of requests. */
+    /**
+     * Has the endpoint of a request share the contexts that the passive endpoint's info says; providers leave that out
+     * of requests.
+     */
     public void shareAs(InfoHandle passive) {
         long shared = fabric_h.FI_SHARED_CONTEXT();
         if (fi_ep_attr.tx_ctx_cnt(passive.endpoint()) == shared) { fi_ep_attr.tx_ctx_cnt(endpoint(), shared); }

@@ -1,5 +1,6 @@
 package io.ofi4j.internal.ffi;
 
+import static io.ofi4j.internal.ffi.InlineFunction.*;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -12,7 +13,6 @@ import io.ofi4j.bindings.fi_mr_map_raw;
 import io.ofi4j.bindings.fi_mr_modify;
 import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_ops_mr;
-import io.ofi4j.bindings.fid_domain;
 import io.ofi4j.bindings.fid_mr;
 import io.ofi4j.bindings.iovec;
 import java.lang.foreign.Arena;
@@ -21,33 +21,30 @@ import java.util.List;
 
 /** {@code struct fi_ops_mr}, fields of {@code struct fid_mr}, and fi_control of regions. */
 public final class MrOps {
-    private static final long OPS = fid_domain.mr$offset();
     /** Larger than most raw keys; a larger one is asked for again. */
     private static final int RAW_KEY_SIZE = 256;
 
     public static Opened fi_mr_reg(Handle domain, MemorySegment memory, long access, long requestedKey, long flags) {
-        MemorySegment function = domain.require(OPS, fi_ops_mr.reg$offset(), "fi_mr_reg");
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(function, domain.pointer(), memory,
-                memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
+        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.reg.invoke(fi_mr_reg.of(domain), domain.pointer(),
+                memory, memory.byteSize(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static Opened fi_mr_regv(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        MemorySegment function = domain.require(OPS, fi_ops_mr.regv$offset(), "fi_mr_regv");
-        return Opened.by(domain.provider(), (arena, out) -> fi_ops_mr.regv.invoke(function, domain.pointer(),
-                vector(segments, arena), segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
+        return Opened.by(domain.provider(),
+                (arena, out) -> fi_ops_mr.regv.invoke(fi_mr_regv.of(domain), domain.pointer(), vector(segments, arena),
+                        segments.size(), access, 0, requestedKey, flags, out, MemorySegment.NULL));
     }
 
     public static Opened fi_mr_regattr(Handle domain, List<MemorySegment> segments, long access, long requestedKey,
             long flags) {
-        MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
         return Opened.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             fi_mr_attr.mr_iov(attributes, vector(segments, arena));
             fi_mr_attr.iov_count(attributes, segments.size());
             fi_mr_attr.access(attributes, access);
             fi_mr_attr.requested_key(attributes, requestedKey);
-            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes, flags, out);
+            return fi_ops_mr.regattr.invoke(fi_mr_regattr.of(domain), domain.pointer(), attributes, flags, out);
         });
     }
 
@@ -60,7 +57,6 @@ public final class MrOps {
     /** @param exported the DMA-buf that the memory is a part of, or null */
     public static Opened fi_mr_regattr(Handle domain, OnDevice memory, DmaBuf exported, long access, long requestedKey,
             long flags) {
-        MemorySegment function = domain.require(OPS, fi_ops_mr.regattr$offset(), "fi_mr_regattr");
         return Opened.by(domain.provider(), (arena, out) -> {
             MemorySegment attributes = fi_mr_attr.allocate(arena); // zeroed: the rest is left to the provider
             if (exported == null) {
@@ -73,7 +69,7 @@ public final class MrOps {
             fi_mr_attr.requested_key(attributes, requestedKey);
             fi_mr_attr.iface(attributes, memory.iface);
             fi_mr_attr.device(attributes).set(JAVA_LONG, 0, memory.number); // a union, whose first bytes count
-            return fi_ops_mr.regattr.invoke(function, domain.pointer(), attributes,
+            return fi_ops_mr.regattr.invoke(fi_mr_regattr.of(domain), domain.pointer(), attributes,
                     exported == null ? flags : flags | fabric_h.FI_MR_DMABUF(), out);
         });
     }

@@ -1,18 +1,18 @@
 package io.ofi4j.internal.ffi;
 
-import io.ofi4j.bindings.fi_ops_msg;
-import io.ofi4j.bindings.fid_ep;
+import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /** {@code struct fi_ops_msg} of one endpoint. Made after fi_enable, during which some providers replace the table. */
 public final class MsgOps {
-    private static final long OPS = fid_ep.msg$offset();
-
     private final long endpoint;
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
     private final long receiveLimit;
+    /** The addresses of the functions. */
     private final long recv;
     private final long recvv;
     private final long recvmsg;
@@ -25,37 +25,37 @@ public final class MsgOps {
 
     public MsgOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
-        this.sendLimit = criticalSends ? Posts.CRITICAL_LIMIT : -1;
-        this.receiveLimit = criticalReceives ? Posts.CRITICAL_LIMIT : -1;
-        this.recv = endpoint.require(OPS, fi_ops_msg.recv$offset(), "fi_recv").address();
-        this.recvv = endpoint.require(OPS, fi_ops_msg.recvv$offset(), "fi_recvv").address();
-        this.recvmsg = endpoint.require(OPS, fi_ops_msg.recvmsg$offset(), "fi_recvmsg").address();
-        this.send = endpoint.require(OPS, fi_ops_msg.send$offset(), "fi_send").address();
-        this.sendv = endpoint.require(OPS, fi_ops_msg.sendv$offset(), "fi_sendv").address();
-        this.sendmsg = endpoint.require(OPS, fi_ops_msg.sendmsg$offset(), "fi_sendmsg").address();
-        this.inject = endpoint.require(OPS, fi_ops_msg.inject$offset(), "fi_inject").address();
-        this.senddata = endpoint.require(OPS, fi_ops_msg.senddata$offset(), "fi_senddata").address();
-        this.injectdata = endpoint.require(OPS, fi_ops_msg.injectdata$offset(), "fi_injectdata").address();
+        this.sendLimit = criticalSends ? Downcalls.CRITICAL_LIMIT : -1;
+        this.receiveLimit = criticalReceives ? Downcalls.CRITICAL_LIMIT : -1;
+        this.recv = fi_recv.addressOf(endpoint);
+        this.recvv = fi_recvv.addressOf(endpoint);
+        this.recvmsg = fi_recvmsg.addressOf(endpoint);
+        this.send = fi_send.addressOf(endpoint);
+        this.sendv = fi_sendv.addressOf(endpoint);
+        this.sendmsg = fi_sendmsg.addressOf(endpoint);
+        this.inject = fi_inject.addressOf(endpoint);
+        this.senddata = fi_senddata.addressOf(endpoint);
+        this.injectdata = fi_injectdata.addressOf(endpoint);
     }
 
     public long fi_recv(long buffer, long length, long descriptor, long source, long context) {
-        return Posts.call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, context);
+        return call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, context);
     }
 
     public long fi_send(long buffer, long length, long descriptor, long peer, long context) {
-        return Posts.call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, context);
+        return call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, context);
     }
 
     public long fi_inject(long buffer, long length, long peer) {
-        return Posts.call(length <= sendLimit, inject, endpoint, buffer, length, peer);
+        return call(length <= sendLimit, inject, endpoint, buffer, length, peer);
     }
 
     public long fi_senddata(long buffer, long length, long descriptor, long data, long peer, long context) {
-        return Posts.call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, context);
+        return call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, context);
     }
 
     public long fi_injectdata(long buffer, long length, long data, long peer) {
-        return Posts.call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer);
+        return call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer);
     }
 
     public long fi_recvv(MessageStruct message, long context) { return vector(receiveLimit, recvv, message, context); }
@@ -68,12 +68,12 @@ public final class MsgOps {
 
     /** Of a message without a buffer. */
     long fi_recvmsg(MemorySegment message, long flags) {
-        return RmaOps.message(receiveLimit >= 0, recvmsg, endpoint, message.address(), flags);
+        return call(receiveLimit >= 0, recvmsg, endpoint, message.address(), flags);
     }
 
     private long vector(long limit, long function, MessageStruct message, long context) {
         try {
-            return Posts.call(message.length <= limit, function, endpoint, message.segments.address(),
+            return call(message.length <= limit, function, endpoint, message.segments.address(),
                     message.descriptors.address(), message.count(), message.peer(), context);
         } finally {
             Reference.reachabilityFence(message);
@@ -82,7 +82,7 @@ public final class MsgOps {
 
     private long message(long limit, long function, MessageStruct message, long flags) {
         try {
-            return RmaOps.message(message.length <= limit, function, endpoint, message.message.address(), flags);
+            return call(message.length <= limit, function, endpoint, message.message.address(), flags);
         } finally {
             Reference.reachabilityFence(message);
         }

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings may be
- * touched before: their first use looks the library up.
+ * Loads libfabric once, in the global arena, after the process was made safe for it. No class of the generated bindings
+ * may be touched before: their first use looks the library up.
  */
 @SuppressWarnings("restricted")
 public final class NativeLibrary {
@@ -43,8 +43,8 @@ public final class NativeLibrary {
     public static void ensureLoaded() { load(Map.of()); }
 
     /**
-     * Sets variables for libfabric, which reads them once, and loads it. False if it was loaded already; then no variable is set.
-     * Throws an IllegalCallerException if the JVM refuses native access.
+     * Sets variables for libfabric, which reads them once, and loads it. False if it was loaded already; then no
+     * variable is set. Throws an IllegalCallerException if the JVM refuses native access.
      */
     public static synchronized boolean load(Map<String, String> environment) {
         if (loaded) { return false; }

@@ -6,8 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Receives without a buffer, for a provider that needs one for each peer's write with data (FI_RX_CQ_DATA): as many as the
- * endpoint takes, each posted again when it has completed. Not thread-safe: the queue's guard serialises it.
+ * Receives without a buffer, for a provider that needs one for each peer's write with data (FI_RX_CQ_DATA): as many as
+ * the endpoint takes, each posted again when it has completed. Not thread-safe: the queue's guard serialises it.
  */
 public final class ReceivePool {
     private static final long SLOT_SIZE = fi_context2.sizeof();

@@ -1,17 +1,19 @@
 package io.ofi4j.internal.ffi;
 
-import io.ofi4j.bindings.fi_ops_tagged;
-import io.ofi4j.bindings.fid_ep;
+import static io.ofi4j.internal.ffi.Downcalls.call;
+import static io.ofi4j.internal.ffi.InlineFunction.*;
+
 import java.lang.ref.Reference;
 
-/** {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table. */
+/**
+ * {@code struct fi_ops_tagged} of one endpoint. Made after fi_enable, during which some providers replace the table.
+ */
 public final class TaggedOps {
-    private static final long OPS = fid_ep.tagged$offset();
-
     private final long endpoint;
     /** Up to these lengths calls are critical. */
     private final long sendLimit;
     private final long receiveLimit;
+    /** The addresses of the functions. */
     private final long recv;
     private final long recvv;
     private final long recvmsg;
@@ -24,44 +26,42 @@ public final class TaggedOps {
 
     public TaggedOps(Handle endpoint, boolean criticalSends, boolean criticalReceives) {
         this.endpoint = endpoint.address();
-        this.sendLimit = criticalSends ? Posts.CRITICAL_LIMIT : -1;
-        this.receiveLimit = criticalReceives ? Posts.CRITICAL_LIMIT : -1;
-        this.recv = endpoint.require(OPS, fi_ops_tagged.recv$offset(), "fi_trecv").address();
-        this.recvv = endpoint.require(OPS, fi_ops_tagged.recvv$offset(), "fi_trecvv").address();
-        this.recvmsg = endpoint.require(OPS, fi_ops_tagged.recvmsg$offset(), "fi_trecvmsg").address();
-        this.send = endpoint.require(OPS, fi_ops_tagged.send$offset(), "fi_tsend").address();
-        this.sendv = endpoint.require(OPS, fi_ops_tagged.sendv$offset(), "fi_tsendv").address();
-        this.sendmsg = endpoint.require(OPS, fi_ops_tagged.sendmsg$offset(), "fi_tsendmsg").address();
-        this.inject = endpoint.require(OPS, fi_ops_tagged.inject$offset(), "fi_tinject").address();
-        this.senddata = endpoint.require(OPS, fi_ops_tagged.senddata$offset(), "fi_tsenddata").address();
-        this.injectdata = endpoint.require(OPS, fi_ops_tagged.injectdata$offset(), "fi_tinjectdata").address();
+        this.sendLimit = criticalSends ? Downcalls.CRITICAL_LIMIT : -1;
+        this.receiveLimit = criticalReceives ? Downcalls.CRITICAL_LIMIT : -1;
+        this.recv = fi_trecv.addressOf(endpoint);
+        this.recvv = fi_trecvv.addressOf(endpoint);
+        this.recvmsg = fi_trecvmsg.addressOf(endpoint);
+        this.send = fi_tsend.addressOf(endpoint);
+        this.sendv = fi_tsendv.addressOf(endpoint);
+        this.sendmsg = fi_tsendmsg.addressOf(endpoint);
+        this.inject = fi_tinject.addressOf(endpoint);
+        this.senddata = fi_tsenddata.addressOf(endpoint);
+        this.injectdata = fi_tinjectdata.addressOf(endpoint);
     }
 
     public long fi_trecv(long buffer, long length, long descriptor, long source, long tag, long ignore, long context) {
-        return Posts.call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, tag, ignore,
-                context);
+        return call(length <= receiveLimit, recv, endpoint, buffer, length, descriptor, source, tag, ignore, context);
     }
 
     public long fi_tsend(long buffer, long length, long descriptor, long peer, long tag, long context) {
-        return Posts.call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, tag, context);
+        return call(length <= sendLimit, send, endpoint, buffer, length, descriptor, peer, tag, context);
     }
 
     public long fi_tinject(long buffer, long length, long peer, long tag) {
-        return Posts.call(length <= sendLimit, inject, endpoint, buffer, length, peer, tag);
+        return call(length <= sendLimit, inject, endpoint, buffer, length, peer, tag);
     }
 
     public long fi_tsenddata(long buffer, long length, long descriptor, long data, long peer, long tag, long context) {
-        return Posts.call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, tag,
-                context);
+        return call(length <= sendLimit, senddata, endpoint, buffer, length, descriptor, data, peer, tag, context);
     }
 
     public long fi_tinjectdata(long buffer, long length, long data, long peer, long tag) {
-        return Posts.call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer, tag);
+        return call(length <= sendLimit, injectdata, endpoint, buffer, length, data, peer, tag);
     }
 
     public long fi_trecvv(MessageStruct message, long context) {
         try {
-            return Posts.call(message.length <= receiveLimit, recvv, endpoint, message.segments.address(),
+            return call(message.length <= receiveLimit, recvv, endpoint, message.segments.address(),
                     message.descriptors.address(), message.count(), message.peer(), message.tag(), message.ignore(),
                     context);
         } finally {
@@ -71,7 +71,7 @@ public final class TaggedOps {
 
     public long fi_tsendv(MessageStruct message, long context) {
         try {
-            return Posts.call(message.length <= sendLimit, sendv, endpoint, message.segments.address(),
+            return call(message.length <= sendLimit, sendv, endpoint, message.segments.address(),
                     message.descriptors.address(), message.count(), message.peer(), message.tag(), context);
         } finally {
             Reference.reachabilityFence(message);
@@ -86,7 +86,7 @@ public final class TaggedOps {
 
     private long message(long limit, long function, MessageStruct message, long flags) {
         try {
-            return RmaOps.message(message.length <= limit, function, endpoint, message.message.address(), flags);
+            return call(message.length <= limit, function, endpoint, message.message.address(), flags);
         } finally {
             Reference.reachabilityFence(message);
         }

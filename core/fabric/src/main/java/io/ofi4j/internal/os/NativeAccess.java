@@ -10,8 +10,8 @@ public final class NativeAccess {
             + (NativeAccess.class.getModule().isNamed() ? "io.ofi4j,io.ofi4j.bindings" : "ALL-UNNAMED");
 
     /**
-     * Runs what may initialize classes with native calls. If the JVM refuses native access, throws an IllegalCallerException that
-     * names the option.
+     * Runs what may initialize classes with native calls. If the JVM refuses native access, throws an
+     * IllegalCallerException that names the option.
      */
     public static <T> T require(Supplier<T> first) {
         try {

@@ -6,7 +6,8 @@ import java.util.Set;
 
 /**
  * What is known of a provider beyond the man pages. Where none is known, ofi4j makes plain calls and expects what the man pages
- * promise. Facts are copied into final fields when an object is opened; the data path never looks them up.
+ * promise. Facts are copied into final fields when an object is opened; the data path never looks them up. A fact for which something
+ * is refused carries the words: the exception, and the table in {@code core/guide/PROVIDERS.md}, are made of them.
  */
 public enum Fact {
     /** A call that posts neither blocks, nor calls back, nor waits for another process: it may be {@code critical}. */
@@ -32,75 +33,105 @@ public enum Fact {
     /** A read of no bytes never completes. */
     EMPTY_READS_HANG,
     /** A write of no bytes with DELIVERY_COMPLETE never completes. */
-    EMPTY_DELIVERIES_HANG,
+    EMPTY_DELIVERIES_HANG("writes and messages of no bytes with DELIVERY_COMPLETE", "never completes them",
+            "leave the flag or the operation out, or use libfabric 2"),
     /** A read into several local segments fills the first one only, and completes. */
-    READS_FILL_ONE_SEGMENT,
+    READS_FILL_ONE_SEGMENT("reads into several local segments",
+            "fills only the first on Soft-iWARP, yet completes them",
+            "read into each segment with an operation of its own"),
     /** A collective operation whose members send each other more than 16 KiB at once hangs, or ends the process. */
-    LONG_COLLECTIVES_BREAK,
+    LONG_COLLECTIVES_BREAK("collective operations whose members send each other more than 16 KiB at once",
+            "hangs then, or ends the process", "do them in parts, or use JobCollectives"),
     /** A collective operation that finds no room for its receive is forgotten, and never completes. */
     COLLECTIVES_NEED_RECEIVES,
     /** A broadcast of elements that the members cannot share evenly writes beyond them. */
-    UNEVEN_BROADCASTS_OVERRUN,
+    UNEVEN_BROADCASTS_OVERRUN("broadcasts of elements that the members cannot share evenly",
+            "writes beyond the elements", "use a multiple of the number of members"),
     /** Collective operations are messages with tags, which other receives must not match. */
-    COLLECTIVES_USE_TAGS,
+    COLLECTIVES_USE_TAGS("collective operations and tagged messages of one endpoint",
+            "ends the process if a receive of any tag meets what members send each other", "use an endpoint for each"),
     /** Atomic operations fail, are wrong, or end the process. */
-    ATOMICS_BREAK,
+    ATOMICS_BREAK("atomic operations", "fails in them, gives wrong results, or ends the process",
+            "use another provider"),
     /** Of atomic operations only reads and writes of integers of 64 bits do what they should. */
-    ATOMICS_ONLY_COPY,
+    ATOMICS_ONLY_COPY("atomic operations other than ATOMIC_READ and ATOMIC_WRITE of 64-bit integers",
+            "takes addresses for values, or changes what is beside the target", "use these two, or another provider"),
     /** An atomic operation with completion data is refused, or spoils the target. */
-    ATOMICS_CARRY_NO_DATA,
+    ATOMICS_CARRY_NO_DATA("atomic operations with REMOTE_CQ_DATA",
+            "takes no data with them, or leaves wrong bytes at the target",
+            "tell the peer with a write that has data, or with a message"),
     /** fi_atomicmsg with FI_INJECT gives no completion. */
-    ATOMIC_INJECTS_ARE_SILENT,
+    ATOMIC_INJECTS_ARE_SILENT("prepared atomic operations with INJECT", "never completes them", "use Atomics.inject"),
     /** The source address of a completion is right for messages only. */
     SOURCES_OF_MESSAGES_ONLY,
     /** A poll, or the post of a receive, may never return once a message is longer than its receive. */
     LONG_MESSAGES_STOP_CALLS,
     /** A message that is longer than what is left of a receive of many messages overwrites what is behind it. */
-    LONG_MESSAGES_OVERWRITE,
+    LONG_MESSAGES_OVERWRITE("receives of many messages",
+            "could overwrite what is behind them when a message is too long", "post a receive for each message"),
     /** A message that is claimed may be cut short. */
-    CLAIMS_TRUNCATE,
+    CLAIMS_TRUNCATE("claims of messages", "delivers messages that may be cut short", "receive the message"),
     /** Where there is no room for another receive, posting it fails with ENOMEM. */
     FULL_RECEIVES_LACK_MEMORY,
     /** A receive of a shared context that is canceled gives no completion. */
-    SHARED_RECEIVES_END_SILENTLY,
+    SHARED_RECEIVES_END_SILENTLY("cancels of receives of a shared context", "does not give them back",
+            "close the context, which ends its receives"),
     /** A tagged message over a connection ends the receiving process if no receive awaits it. */
-    CONNECTED_TAGS_CRASH,
+    CONNECTED_TAGS_CRASH("tagged messages of connected endpoints",
+            "may end the process when one comes before its receive",
+            "use messages without tags, or endpoints without connections"),
     /** A context of a scalable endpoint that is closed is visited by polls of others, with manual progress. */
-    CLOSED_CONTEXTS_ARE_VISITED,
+    CLOSED_CONTEXTS_ARE_VISITED("scalable endpoints with manual progress", "visits closed contexts in polls",
+            "use ProgressModel.AUTO"),
     /** A look for a tagged message in a shared context ends the process. */
-    SHARED_LOOKS_CRASH,
+    SHARED_LOOKS_CRASH("looks for a message in a shared context", "ends the process then", "post a receive"),
     /** A receive of messages without tags takes those of any peer, whichever is named. */
-    DIRECTED_RECEIVES_IGNORED,
+    DIRECTED_RECEIVES_IGNORED("receives of messages from one peer", "takes the messages of any peer",
+            "receive with tags from one"),
     /** A receive of messages without tags from one peer ends the process beside one from any peer, or when it is canceled. */
-    DIRECTED_RECEIVES_CRASH,
+    DIRECTED_RECEIVES_CRASH("receives of messages from one peer", "may end the process then",
+            "receive with tags from one"),
     /** To insert an address while a message waits for its receive ends the process, unless the endpoint has FI_DIRECTED_RECV. */
     INSERTS_NEED_DIRECTED_RECEIVES,
     /** A receive from one peer does not recognize a peer whose address was given to the provider in another spelling. */
-    RESPELLED_PEERS_UNRECOGNIZED,
+    RESPELLED_PEERS_UNRECOGNIZED("receives from a peer of this process, or from one with a chosen name",
+            "does not recognize it", "receive from any peer, or let the provider choose the name"),
     /** Some messages with completion data come without it. */
-    MESSAGES_LOSE_DATA,
+    MESSAGES_LOSE_DATA("completion data of messages", "may lose their completion data",
+            "put the data into the message, or use another provider"),
     /** A message that is matched after it has come is matched without the receive's mask. */
-    MASKS_IGNORED,
+    MASKS_IGNORED("receives that ignore bits of the tag", "ignores none of messages that come before their receive",
+            "receive the whole tag"),
     /** A look for a message posts a receive, which takes the message. */
-    PEEK_RECEIVES,
+    PEEK_RECEIVES("looks for a message", "receives it", "post a receive"),
     /** The sender of a long message that is discarded is not told that it has completed. */
-    DISCARDED_SENDS_HANG,
+    DISCARDED_SENDS_HANG("discards of messages", "does not tell the sender of a long message, who waits for ever",
+            "receive the message"),
     /** A message that is sent with INJECT never completes. */
-    INJECTED_MESSAGES_HANG,
+    INJECTED_MESSAGES_HANG("messages with INJECT", "never completes them", "use inject, or leave the flag out"),
     /** Options can be read and set on enabled endpoints only. */
-    OPTIONS_NEED_ENABLE,
+    OPTIONS_NEED_ENABLE("options of an endpoint that is not enabled", "ends the process then",
+            "enable the endpoint first"),
     /** An endpoint has its address from the start and takes no other one. */
-    FIXED_ADDRESSES,
+    FIXED_ADDRESSES("chosen addresses", "assigns a fixed address to each endpoint",
+            "ask for one with FabricHints.source"),
     /** A counter has 32 bits: a threshold in the upper half starts work at once, and one in the lower half, from there, never. */
-    COUNTERS_HAVE_32_BITS,
+    COUNTERS_HAVE_32_BITS("thresholds above 2147483647", "counts with 32 bits", "use a lower threshold"),
     /** Deferred work starts inside the locks of what caused it: if it needs one of them, it never ends. */
-    DEFERRED_WORK_STARTS_INSIDE_LOCKS,
+    DEFERRED_WORK_STARTS_INSIDE_LOCKS("deferred work that would wait for its own cause",
+            "starts work inside the locks of what caused it",
+            "let what counts a send start no transmit of the same endpoint, what counts a receive no receive of it, and no change of a counter lead back to it"),
     /** Deferred atomic operations change as many remote segments as they have segments of operands. */
-    DEFERRED_ATOMICS_LOSE_TARGETS,
+    DEFERRED_ATOMICS_LOSE_TARGETS("deferred atomic operations with more remote segments than operand segments",
+            "loses the last ones", "queue several"),
     /** Of what peers do, counters count writes with data only. */
-    COUNTS_DATA_WRITES_ONLY,
+    COUNTS_DATA_WRITES_ONLY("counters of REMOTE_READ and REMOTE_WRITE", "counts only writes with data",
+            "have peers send data, and count completions"),
     /** Each completion queue, with all that is used with it, is a domain of its own. */
-    QUEUES_ARE_DOMAINS,
+    QUEUES_ARE_DOMAINS(
+            "wait objects, different queues for both directions of an endpoint or for a counter, and peers that are inserted before an endpoint of the queue is enabled, with ThreadingModel.COMPLETION",
+            "makes each queue a domain of its own",
+            "poll one queue, enable endpoints before inserting peers, or ask for another threading model"),
     /** The provider miscounts regions, and says that its fabric is in use when nothing uses it. */
     FABRICS_SEEM_BUSY,
     /** fi_av_lookup gives an address that differs from the one that was inserted. */
@@ -126,7 +157,9 @@ public enum Fact {
     /** A connection that the peer has ended must be ended here too, or the peer learns of it late. */
     SHUTDOWN_NEEDS_ANSWER,
     /** An endpoint with a connection is opened for one destination. */
-    ONE_DESTINATION,
+    ONE_DESTINATION("connections to another destination than that of the endpoint's info",
+            "opens an endpoint for one destination",
+            "name it with FabricHints.destination or FabricInfo.withDestination(address)"),
     /** A passive endpoint that has listened must live as long as its fabric. */
     PASSIVE_ENDPOINTS_STAY,
     /** A peer's write with completion data takes a receive away. */
@@ -134,7 +167,26 @@ public enum Fact {
     /** Nothing touches the memory of a region after its fi_close. */
     CLOSED_REGIONS_ARE_UNTOUCHED,
     /** The provider looks at its own structure of a region after the region's fi_close. */
-    CLOSED_REGIONS_ARE_READ;
+    CLOSED_REGIONS_ARE_READ,
+    /** With automatic data progress the provider's thread ends the process when a peer goes away. */
+    AUTOMATIC_PROGRESS_CRASHES("automatic data progress", "ends the process then when a peer goes away",
+            "ask for ProgressModel.MANUAL, and have a target that does not poll served by Domain.startProgress()");
+
+    /** The longest message between members of a collective operation that arrives, where long ones do not. */
+    public static final long LONGEST_COLLECTIVE = 16 * 1024;
+
+    private final Refusal refusal;
+
+    /** Nothing is refused: ofi4j does something else, or does without. */
+    Fact() { this.refusal = null; }
+
+    /** Something is refused; the words are those of {@link Refusal}. */
+    Fact(String what, String why, String instead) {
+        this.refusal = new Refusal(what, why, instead);
+    }
+
+    /** {@return what is refused where it is known, or null} */
+    Refusal refusal() { return refusal; }
 
     /**
      * What the tests have shown of providers that do what the man pages say, so that ofi4j may be faster there. Of

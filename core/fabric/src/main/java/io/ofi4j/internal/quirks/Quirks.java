@@ -1,6 +1,7 @@
 package io.ofi4j.internal.quirks;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.internal.ffi.AvOps;
 import io.ofi4j.internal.ffi.Handle;
@@ -31,10 +32,12 @@ public final class Quirks {
             .toList();
     private static final Set<String> WANTED = wanted(System.getProperty(PROPERTY));
 
+    private final Provider provider;
     private final List<Quirk> active;
     private final Set<Fact> facts;
 
-    private Quirks(List<Quirk> active, Set<Fact> facts) {
+    private Quirks(Provider provider, List<Quirk> active, Set<Fact> facts) {
+        this.provider = provider;
         this.active = active;
         this.facts = Collections.unmodifiableSet(facts);
     }
@@ -45,7 +48,7 @@ public final class Quirks {
                 .filter(quirk -> WANTED == null || WANTED.contains(quirk.name())).toList();
         Set<Fact> facts = Fact.shownOf(provider);
         active.forEach(quirk -> quirk.state(facts));
-        return new Quirks(active, facts);
+        return new Quirks(provider, active, facts);
     }
 
     /** {@return the quirks of a provider, whether they are on or not} */
@@ -84,6 +87,23 @@ public final class Quirks {
     /** {@return whether this is known of the provider} */
     public boolean has(Fact fact) { return facts.contains(fact); }
 
+    /**
+     * Refuses what the words of a fact say, where it is known of the provider.
+     *
+     * @throws UnsupportedOperationException if it is
+     */
+    public void require(Fact fact) { require(refusal(fact)); }
+
+    /** As {@link #require(Fact)}, with what {@link #refusal} has returned, which the data path keeps in a final field. */
+    public static void require(String refusal) {
+        if (refusal != null) { throw new UnsupportedOperationException(refusal); }
+    }
+
+    /** {@return the first of these facts that is known of the provider, in words for an exception; null where none is} */
+    public String refusal(Fact... any) {
+        return Stream.of(any).filter(this::has).map(fact -> fact.refusal().of(provider)).findFirst().orElse(null);
+    }
+
     /** {@return all that is known of the provider} */
     Set<Fact> facts() { return facts; }
 
@@ -98,6 +118,7 @@ public final class Quirks {
 
     /** As {@link Quirk#beforeDomain}, like the other hooks below. */
     public void beforeDomain(Provider provider) {
+        if (provider.dataProgress() == ProgressModel.AUTO) { require(Fact.AUTOMATIC_PROGRESS_CRASHES); }
         active.forEach(quirk -> quirk.beforeDomain(provider));
     }
 

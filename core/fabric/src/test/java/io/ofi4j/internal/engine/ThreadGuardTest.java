@@ -4,64 +4,67 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ofi4j.FabricException;
+import io.ofi4j.Waiting;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** One thread at a time, or one thread only, and nobody is kept out. */
 class ThreadGuardTest {
     private static final int THREADS = 4;
-    /** Where nobody's turn comes they may take longer than is waited for here, on an idle machine as well. */
     private static final int ENTRIES = 2000;
-    private static final long NANOS_INSIDE = 20_000;
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Patience.seconds(20);
 
     private final ThreadGuard guard = ThreadGuard.exclusive();
     private int inside;
+    private int together;
 
-    /** Inside for as long as a provider's poll may take, and there again at once. */
-    private void hammer(AtomicBoolean over) {
-        while (!over.get()) {
+    private void enterAgainAndAgain() {
+        for (int entry = 0; entry < ENTRIES; entry++) {
             guard.enter();
-            inside++;
-            long begin = System.nanoTime();
-            while (System.nanoTime() - begin < NANOS_INSIDE) {
-                Thread.onSpinWait();
-            }
+            together += inside++;
+            if (entry % 16 == 0) { Thread.yield(); } // others try to come in
             inside--;
             guard.exit();
         }
     }
 
     @Test
-    void aThreadGetsInWhileOthersComeAgainAndAgain() throws InterruptedException {
-        AtomicBoolean over = new AtomicBoolean();
-        List<Thread> others = new ArrayList<>();
+    void threadsAreInsideOneAtATime() throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            others.add(Thread.ofPlatform().start(() -> hammer(over)));
+            threads.add(Thread.ofPlatform().start(this::enterAgainAndAgain));
         }
-        long begin = System.nanoTime();
-        int entries = 0;
-        int together = 0;
-
-        while (entries < ENTRIES && System.nanoTime() - begin < DEADLINE.toNanos()) {
-            guard.enter();
-            together += inside;
-            guard.exit();
-            entries++;
-        }
-        over.set(true);
-        for (Thread other : others) {
-            assertThat(other.join(DEADLINE)).isTrue();
+        for (Thread thread : threads) {
+            assertThat(thread.join(DEADLINE)).isTrue();
         }
 
         assertThat(together).isZero();
-        assertThat(entries).isEqualTo(ENTRIES);
+    }
+
+    /** Who has waited for long goes next, even where the one that is inside comes back at once. */
+    @Test
+    void aThreadGetsInWhileAnotherComesAgainAndAgain() throws InterruptedException {
+        List<String> order = new ArrayList<>();
+        guard.enter();
+        Thread waiting = Thread.ofPlatform().start(() -> {
+            guard.enter();
+            order.add("who has waited");
+            guard.exit();
+        });
+        Waiting.YIELD.until(() -> guard.isNext(waiting), DEADLINE);
+        guard.exit();
+        guard.enter();
+        order.add("who was inside before");
+        guard.exit();
+        assertThat(waiting.join(DEADLINE)).isTrue();
+
+        assertThat(order).containsExactly("who has waited", "who was inside before");
     }
 
     @Test

@@ -13,7 +13,6 @@ import io.ofi4j.bindings.fi_mr_raw_attr;
 import io.ofi4j.bindings.fi_ops;
 import io.ofi4j.bindings.fi_ops_cntr;
 import io.ofi4j.bindings.fid;
-import io.ofi4j.bindings.fid_cntr;
 import io.ofi4j.bindings.iovec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes objects of a real provider answer what no provider of Debian does: an info that demands more of registrations, and
- * regions and domains whose {@code struct fi_ops} is the test's. What was called is noted in {@link #calls}.
+ * Makes objects of a real provider answer what no provider of Debian does: an info that demands more of registrations,
+ * and regions and domains whose {@code struct fi_ops} is the test's. What was called is noted in {@link #calls}.
  */
 @SuppressWarnings("restricted")
 public final class Forged {
@@ -54,14 +53,13 @@ public final class Forged {
 
     /** The value of a counter. */
     public static long fi_cntr_read(Handle counter) {
-        MemorySegment read = counter.require(fid_cntr.ops$offset(), fi_ops_cntr.read$offset(), "fi_cntr_read");
-        return fi_ops_cntr.read.invoke(read, counter.pointer());
+        return fi_ops_cntr.read.invoke(InlineFunction.fi_cntr_read.of(counter), counter.pointer());
     }
 
     /** Replaces an object's ops: bind and control succeed, close does what it did. */
     public void patch(Handle object) {
         MemorySegment self = object.pointer().reinterpret(fid.sizeof());
-        MemorySegment close = object.find(fid.ops$offset(), fi_ops.close$offset());
+        MemorySegment close = InlineFunction.fi_close.find(object);
         MemorySegment ops = fi_ops.allocate(arena);
         fi_ops.size(ops, fi_ops.sizeof());
         fi_ops.close(ops, fi_ops.close.allocate(pointer -> {

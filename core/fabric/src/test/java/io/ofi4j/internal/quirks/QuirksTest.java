@@ -12,6 +12,7 @@ import io.ofi4j.info.ProgressModel;
 import io.ofi4j.info.ProviderQuirk;
 import io.ofi4j.info.ThreadingModel;
 import io.ofi4j.info.Version;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
@@ -22,12 +23,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is known of which provider in which version, and how that is switched off. */
+@Tag("gate")
 class QuirksTest {
     private static Provider provider(String name, Version libfabric, EndpointType type) {
         return new Provider(name, libfabric, type, ThreadingModel.SAFE, ProgressModel.MANUAL, "device", "");
@@ -99,7 +102,7 @@ class QuirksTest {
                 .allMatch(quirk -> quirk.isOn() == isTested);
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource("io.ofi4j.support.TestProviders#rma")
     void withoutQuirksTransfersWorkAsInAPlainProgram(String provider) {
         Forked.Result result = Forked.run(Transfers.class, "-D" + Quirks.PROPERTY + "=none", provider);

@@ -3,10 +3,10 @@ package io.ofi4j.internal.quirks.rxm;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ofi4j.internal.ffi.Downcalls;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Functions;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.quirks.EndpointView;
@@ -28,12 +28,12 @@ final class DepartedPeers extends BelowRxm {
     private static final long FLOW_CONTROL_SIZE = 40;
     private static final long ADD_CREDITS_AT = 24;
     private static final FunctionDescriptor ADD_CREDITS = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL_ADD_CREDITS = Downcalls.plain(ADD_CREDITS);
+    private static final MethodHandle CALL_ADD_CREDITS = Functions.byAddress(ADD_CREDITS);
     private static final FunctionDescriptor ENDPOINT = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
             JAVA_LONG);
-    private static final MethodHandle CALL_ENDPOINT = Downcalls.plain(ENDPOINT);
+    private static final MethodHandle CALL_ENDPOINT = Functions.byAddress(ENDPOINT);
     private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
-    private static final MethodHandle CALL_CLOSE = Downcalls.plain(CLOSE);
+    private static final MethodHandle CALL_CLOSE = Functions.byAddress(CLOSE);
     private static final int EIO = -5;
     /** How much of ofi_rxm's connection is looked at: it begins with its state, the peer, verbs' endpoint and ofi_rxm's. */
     private static final long BEGINNING = 4 * Long.BYTES;

@@ -7,11 +7,11 @@ import io.ofi4j.internal.ffi.CqOps;
 import io.ofi4j.internal.ffi.DomainOps;
 import io.ofi4j.internal.ffi.FabricConstants;
 import io.ofi4j.internal.ffi.FidOps;
-import io.ofi4j.internal.ffi.Downcalls;
 import io.ofi4j.internal.ffi.FunctionSlot;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.os.NativeWords;
 import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.os.Functions;
 import io.ofi4j.internal.quirks.Tested;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -25,7 +25,7 @@ import java.lang.invoke.MethodHandles;
  */
 final class HalfReceivedWrites extends BelowRxm {
     private static final FunctionDescriptor READERR = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle CALL = Downcalls.plain(READERR);
+    private static final MethodHandle CALL = Functions.byAddress(READERR);
     /** What ofi_rxm calls a buffer that is posted for whatever comes, from libfabric 1.11 to 2.6 at least. */
     private static final int RXM_RX = 3;
     /** {@code sizeof(struct fi_context)}, which stands before it. */

@@ -21,7 +21,7 @@ public final class RxmQuirks {
                     Fact.SOURCES_OF_MESSAGES_ONLY),
             new Quirk("rxm-atomics", RxmQuirks::isRxm, Tested.ALL,
                     "fi_atomicmsg gives no completion with FI_INJECT, and takes no completion data.",
-                    "AtomicMessageTest", Fact.ATOMIC_INJECTS_ARE_SILENT, Fact.ATOMICS_CARRY_NO_DATA),
+                    "PreparedAtomicTest", Fact.ATOMIC_INJECTS_ARE_SILENT, Fact.ATOMICS_CARRY_NO_DATA),
             new Quirk("rxm-atomics-in-polls", RxmQuirks::isRxm, Tested.ALL,
                     "Atomic operations are messages, which the target handles in its polls, one after the other,"
                             + " while writes and reads are answered below.",

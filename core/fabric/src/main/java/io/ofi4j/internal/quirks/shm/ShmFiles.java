@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Removes the files of this process's open shm endpoints when the process exits. It only unlinks them: other threads may still be in
- * a call on an endpoint, so closing is not safe then.
+ * Removes the files of this process's open shm endpoints when the process exits. It only unlinks them: other threads
+ * may still be in a call on an endpoint, so closing is not safe then.
  */
 final class ShmFiles extends Quirk {
     static final Path FOLDER = Path.of("/dev/shm");
@@ -55,7 +55,10 @@ final class ShmFiles extends Quirk {
         }
     }
 
-    /** Removes the file that a process has left, which the provider would overwrite: 0, or EADDRINUSE if it stays. */
+    /**
+     * Removes the file of this name that another process has left, an exception to the rule of {@link Quirk}: nobody has
+     * it open, and the provider would overwrite it. 0, or EADDRINUSE if it stays.
+     */
     static int removeLeft(EndpointAddress address) {
         Optional<Path> left = find(address);
         left.ifPresent(ShmRoom::requireNoOther);

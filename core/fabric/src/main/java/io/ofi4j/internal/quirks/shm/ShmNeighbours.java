@@ -1,6 +1,7 @@
 package io.ofi4j.internal.quirks.shm;
 
 import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.internal.observe.LockOrder;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.internal.quirks.EndpointView;
 import io.ofi4j.internal.quirks.Quirk;
@@ -16,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -35,7 +37,8 @@ final class ShmNeighbours extends Quirk {
     /** Addresses of those that are about to be closed. */
     private final Set<EndpointAddress> closing = new HashSet<>();
     private final Map<EndpointAddress, List<Known>> peers = new HashMap<>();
-    private final List<Late> late = new ArrayList<>();
+    /** Read inside the guards of queues, too, where the monitor must not be taken. */
+    private final List<Late> late = new CopyOnWriteArrayList<>();
     /**
      * Of each vector, the open endpoints that may have written to one of its endpoints that is closed: the provider has entered them
      * into the vector, though nobody has inserted them.
@@ -61,15 +64,19 @@ final class ShmNeighbours extends Quirk {
         return isLate(address.get()) ? -Errno.EADDRINUSE : enable.getAsInt();
     }
 
-    private synchronized boolean isLate(EndpointAddress address) {
+    private boolean isLate(EndpointAddress address) {
         return late.stream().anyMatch(one -> one.address.equals(address));
     }
 
     @Override
-    protected synchronized void enabled(EndpointView endpoint) { open.put(endpoint, endpoint.address()); }
+    protected synchronized void enabled(EndpointView endpoint) {
+        assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
+        open.put(endpoint, endpoint.address());
+    }
 
     /** How many open endpoints have none of these addresses. */
     synchronized int countOthers(Set<EndpointAddress> addresses) {
+        assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
         return (int) open.values().stream().filter(address -> !addresses.contains(address)).count();
     }
 
@@ -77,6 +84,7 @@ final class ShmNeighbours extends Quirk {
     @Override
     protected synchronized <P> P insert(EndpointAddress address, VectorView vector, Supplier<P> insertion,
             Consumer<P> refusal) {
+        assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
         if (isLate(address)) {
             throw new IllegalStateException(
                     "the endpoint with this address is closed, and other endpoints of this process"
@@ -94,8 +102,8 @@ final class ShmNeighbours extends Quirk {
         Map<EndpointView, EndpointAddress> neighbours;
         noteWriters(endpoint); // while it is among the open ones, so that one of them that closes now sees it, or is noted
         synchronized (this) {
-            known = peers.getOrDefault(endpoint.address(), List.of());
-            peers.remove(endpoint.address());
+            assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
+            known = List.copyOf(peers.getOrDefault(endpoint.address(), List.of())); // a close may be repeated: kept
             closing.add(endpoint.address());
             known.forEach(peer -> peer.refusal.run()); // before looking who is open: who opens after this look sees it
             neighbours = new LinkedHashMap<>(open);
@@ -118,6 +126,7 @@ final class ShmNeighbours extends Quirk {
     }
 
     private synchronized boolean putOff(EndpointView endpoint, Set<VectorView> vectors) {
+        assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
         vectors.removeIf(VectorView::isClosed);
         if (vectors.isEmpty()) { return false; }
         late.add(new Late(endpoint, endpoint.address(), vectors));
@@ -127,8 +136,13 @@ final class ShmNeighbours extends Quirk {
 
     @Override
     protected synchronized void closed(EndpointView endpoint) {
+        assert LockOrder.taken(LockOrder.Rank.QUIRK, this);
+        EndpointAddress address = endpoint.address();
         open.remove(endpoint);
-        closing.remove(endpoint.address());
+        if (open.containsValue(address)) { return; } // another has the name by now
+        closing.remove(address);
+        peers.remove(address);
+        writers.values().forEach(noted -> noted.remove(address));
     }
 
     /** The vector forgets endpoints that are still open at the provider before the last vector that knows one lets it close. */
@@ -166,7 +180,7 @@ final class ShmNeighbours extends Quirk {
 
     /** The vectors that one who closes may have written to, though the endpoint there is closed. */
     private synchronized List<VectorView> writtenTo(EndpointAddress writer) {
-        return writers.entrySet().stream().filter(entry -> entry.getValue().remove(writer)).map(Map.Entry::getKey)
+        return writers.entrySet().stream().filter(entry -> entry.getValue().contains(writer)).map(Map.Entry::getKey)
                 .toList();
     }
 

@@ -70,7 +70,7 @@ public final class ShmQuirks {
                         "TaggedTest", Fact.MASKS_IGNORED, Fact.PEEK_RECEIVES, Fact.FULL_RECEIVES_LACK_MEMORY),
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
-                        "AtomicMessageTest", Fact.ATOMICS_CARRY_NO_DATA),
+                        "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",

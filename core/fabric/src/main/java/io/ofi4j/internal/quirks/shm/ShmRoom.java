@@ -12,24 +12,33 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC where there is none. A peer's file gets its
- * room when the peer is inserted. No byte of a file is written.
+ * Reserves the room in /dev/shm that the file of an endpoint may need, and refuses with ENOSPC where there is none. A
+ * peer's file gets its room when the peer is inserted. That file is another process's, so this is an exception to the
+ * rule of {@link Quirk}: pages are allocated, and neither the content nor the length of the file changes. Of a file it
+ * asks the kernel for the length and the allocated pages; it knows nothing of what the provider keeps there.
  */
 final class ShmRoom extends Quirk {
     /** {@code false} reserves nothing: less of /dev/shm is used, and the process ends where it becomes full. */
     private static final boolean RESERVES = !"false".equals(System.getProperty("io.ofi4j.shm.reserve"));
-    /** What the file holds: for each command to come, for each that goes out, and beside. */
-    private static final long FOR_EACH_RECEIVED = 4096 + 2 + 576;
-    private static final long FOR_EACH_SENT = 16;
-    private static final long BESIDE = 256 * (32768 + 2 + 320) + 4096;
+    /** An endpoint's file, with the provider's default number of receives. */
+    private static final long DEFAULT_LENGTH = 16L << 20;
+    private static final long DEFAULT_RECEIVES = 1024;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     /** The provider looks into an existing file as far as this before it looks at the file's length. */
     private static final long SHORTEST_FILE = 4096;
+
+    /** How long the files of this process's endpoints have become. */
+    private final Map<Sizes, Long> lengths = new ConcurrentHashMap<>();
+
+    /** What the length of an endpoint's file depends on. */
+    private record Sizes(long transmit, long receive) {}
 
     ShmRoom() {
         super("shm-room", provider -> provider.is("shm"), Tested.ALL,
@@ -48,9 +57,12 @@ final class ShmRoom extends Quirk {
             if (RESERVES) {
                 Waiting.YIELD.tryUntil(folder::tryLock, PATIENCE); // somebody who keeps the lock shall not keep this one out
             }
-            if (RESERVES && room() < size(transmitSize, receiveSize)) { return -Errno.ENOSPC; }
+            Sizes sizes = new Sizes(transmitSize, receiveSize);
+            if (RESERVES && room() < expectedLength(sizes)) { return -Errno.ENOSPC; }
             int status = enable.getAsInt();
-            return status == 0 ? fill(place.get()) : status;
+            if (status != 0) { return status; }
+            lengths.put(sizes, place.get().toFile().length());
+            return fill(place.get());
         }
     }
 
@@ -70,9 +82,9 @@ final class ShmRoom extends Quirk {
         }
     }
 
-    private static long size(long sent, long received) {
-        long all = received * FOR_EACH_RECEIVED + sent * FOR_EACH_SENT + BESIDE;
-        return Long.highestOneBit(all - 1) << 1;
+    /** That of the last such file; before there is one, a length that grows with the number of receives. */
+    private long expectedLength(Sizes sizes) {
+        return lengths.getOrDefault(sizes, DEFAULT_LENGTH * Math.max(1, Math.ceilDiv(sizes.receive, DEFAULT_RECEIVES)));
     }
 
     @Override

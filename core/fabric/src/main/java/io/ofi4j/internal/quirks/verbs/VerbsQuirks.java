@@ -1,8 +1,6 @@
 package io.ofi4j.internal.quirks.verbs;
 
-import io.ofi4j.info.ProgressModel;
 import io.ofi4j.internal.quirks.Fact;
-import io.ofi4j.internal.quirks.Provider;
 import io.ofi4j.internal.quirks.Quirk;
 import io.ofi4j.internal.quirks.Tested;
 import java.util.List;
@@ -36,16 +34,7 @@ public final class VerbsQuirks {
             new Quirk("verbs-rxm-progress", provider -> provider.isOver("verbs") && provider.isUnder("ofi_rxm"),
                     Tested.OVER_VERBS,
                     "With automatic data progress the provider's thread ends the process when a peer goes away.",
-                    "VerbsTest") {
-                @Override
-                protected void beforeDomain(Provider provider) {
-                    if (provider.dataProgress() == ProgressModel.AUTO) {
-                        throw new UnsupportedOperationException("with automatic data progress " + provider.name()
-                                + " ends the process when a peer goes away: ask for ProgressModel.MANUAL, and have a target that"
-                                + " does not poll served by Domain.startProgress()");
-                    }
-                }
-            });
+                    "VerbsTest", Fact.AUTOMATIC_PROGRESS_CRASHES));
 
     private VerbsQuirks() {}
 }

@@ -20,12 +20,14 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process that is killed while it posts may leave a place in its target's queue that it has claimed and not filled. What is posted
  * later stays behind that place, whoever posts it. Opening another endpoint is the remedy.
  */
+@Tag("gate")
 class KilledPeerTest {
     private static final Version LAYOUT = new Version(2, 1);
     /** Where the queue of that version counts the places that were claimed. */
@@ -39,27 +41,28 @@ class KilledPeerTest {
         try (Pair pair = new Pair("shm");
                 MemoryRegion source = pair.domain.allocate(Long.BYTES, Access.WRITE);
                 MemoryRegion target = pair.domain.allocate(Long.BYTES, Access.REMOTE_WRITE)) {
-            assertThat(arrives(pair, pair.far, source, target, 1)).isTrue();
+            assertThat(arrives(pair, pair.far, source, target, 1, Pair.DEADLINE)).isTrue();
             claimAPlace(pair.farEndpoint);
-            assertThat(arrives(pair, pair.far, source, target, 2)).isFalse();
+            assertThat(arrives(pair, pair.far, source, target, 2, A_WHILE)).isFalse();
 
             pair.farEndpoint.close();
 
             try (Endpoint another = pair.domain.openEndpoint().bind(pair.vector).bind(pair.farQueue).enable()) {
                 Peer peer = pair.vector.insert(another.address());
-                assertThat(arrives(pair, peer, source, target, 3)).isTrue();
+                assertThat(arrives(pair, peer, source, target, 3, Pair.DEADLINE)).isTrue();
             }
         }
     }
 
-    private static boolean arrives(Pair pair, Peer peer, MemoryRegion source, MemoryRegion target, long value) {
+    private static boolean arrives(Pair pair, Peer peer, MemoryRegion source, MemoryRegion target, long value,
+            Duration deadline) {
         source.segment().set(JAVA_LONG, 0, value);
         pair.rma().injectWrite(source, 0, Long.BYTES, peer, target.remote(), 0);
         return Waiting.YIELD.tryUntil(() -> {
             pair.poll();
             pair.farQueue.progress();
             return target.segment().get(JAVA_LONG, 0) == value;
-        }, A_WHILE);
+        }, deadline);
     }
 
     /** As a process does that is killed before it goes on. */

@@ -20,6 +20,7 @@ import io.ofi4j.internal.quirks.Quirks;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,11 +28,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.function.IntFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The name of an shm endpoint that was closed can be used again, in this process too, and is not kept. */
+@Tag("gate")
 class ShmNamesTest {
-    private static final int TIMES = 300;
+    private static final int TIMES = Rounds.of(60);
     private static final int LENGTH = 8;
 
     @Test

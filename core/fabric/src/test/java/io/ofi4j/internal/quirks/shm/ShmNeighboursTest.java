@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * An shm endpoint is closed while another of its process has something under way to it: what that one looks into stays mapped
  * as long as it may look. In a JVM of its own, which would end at unmapped memory.
  */
+@Tag("gate")
 class ShmNeighboursTest {
     private static final int READS = 8;
     private static final int POLLS = 1000;

@@ -9,7 +9,7 @@ import io.ofi4j.Endpoint;
 import io.ofi4j.FabricException;
 import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
-import io.ofi4j.RmaMessage;
+import io.ofi4j.PreparedRma;
 import io.ofi4j.Waiting;
 import io.ofi4j.info.EndpointAddress;
 import io.ofi4j.info.ThreadingModel;
@@ -22,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * More endpoints of one process come and go than an address vector of shm has places: a place that was somebody else's must not
  * end the JVM. In a JVM of its own.
  */
+@Tag("gate")
 class ShmPlacesTest {
     private static final int TIMES = 300;
     /** Fewer than a vector has places. */
@@ -75,7 +77,7 @@ class ShmPlacesTest {
 
     /** From two places, so that the other end must act. */
     private static boolean readOnce(Pair pair, MemoryRegion region, Peer peer, CompletionQueue theirs) {
-        RmaMessage message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
+        PreparedRma message = pair.rma().message().peer(peer).local(region, 0, 8).remote(region.remote(), 8, 4)
                 .remote(region.remote(), 12, 4);
         return once(pair, () -> message.tryRead(1), theirs, Pair.DEADLINE);
     }

@@ -21,6 +21,7 @@ import io.ofi4j.info.FabricHints;
 import io.ofi4j.support.FaultPeer;
 import io.ofi4j.support.Forked;
 import io.ofi4j.support.Pair;
+import io.ofi4j.support.Rounds;
 import io.ofi4j.support.ShmFile;
 import io.ofi4j.support.TestProviders;
 import java.io.IOException;
@@ -35,6 +36,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +46,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * An endpoint of shm that is open has all of its room in /dev/shm, whatever others take of it later: the kernel would end who writes
  * where there is none. In JVMs of their own, with a /dev/shm of their own.
  */
-@Timeout(120)
+@Tag("gate")
+@Timeout(900)
 class ShmRoomTest {
     private static final int ENOENT = 2;
     private static final int ENOSPC = 28;
@@ -248,7 +251,7 @@ class ShmRoomTest {
     }
 
     static final class OpensAgainAndAgain {
-        private static final int ROUNDS = 40;
+        private static final int ROUNDS = Rounds.of(10);
         private static final int ENDPOINTS = 2;
 
         private OpensAgainAndAgain() {}

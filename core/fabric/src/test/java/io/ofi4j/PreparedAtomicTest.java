@@ -11,6 +11,7 @@ import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Datatype;
 import io.ofi4j.info.OperationFlag;
 import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.support.ForEachProvider;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
 import java.lang.foreign.MemorySegment;
@@ -19,12 +20,11 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Prepared atomic operations: segments, flags, and posts of the same message. */
 @Timeout(60)
-class AtomicMessageTest {
+class PreparedAtomicTest {
     private static final String PROVIDERS = "io.ofi4j.support.TestProviders#atomics";
     private static final int LENGTH = 4096;
 
@@ -35,7 +35,7 @@ class AtomicMessageTest {
         final MemoryRegion comparands;
         final MemoryRegion results;
         final MemoryRegion target;
-        final AtomicMessage message;
+        final PreparedAtomic message;
         final List<Long> told = new ArrayList<>();
 
         Prepared(String provider) {
@@ -53,7 +53,7 @@ class AtomicMessageTest {
         }
 
         /** Twelve elements in three segments that are not in order; the target has one. */
-        AtomicMessage whole() {
+        PreparedAtomic whole() {
             message.clear();
             for (int at : new int[]{64, 0, 128}) {
                 message.operand(operands, at, 4).comparand(comparands, at, 4).result(results, at, 4);
@@ -89,13 +89,13 @@ class AtomicMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void severalSegmentsInEveryForm(String provider) {
         try (Prepared p = new Prepared(provider)) {
             for (boolean vector : new boolean[]{false, true}) {
                 p.target.segment().fill((byte) 0);
-                AtomicMessage m = p.whole();
+                PreparedAtomic m = p.whole();
                 if (vector) {
                     m.executeVector(AtomicOperation.SUM, 1);
                 } else {
@@ -132,11 +132,11 @@ class AtomicMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void severalRemoteSegments(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            AtomicMessage m = p.message;
+            PreparedAtomic m = p.message;
             int segments = Math.min(3, m.remoteLimit());
             m.operand(p.operands, 8, segments).result(p.results, 0, segments);
             for (int i = 0; i < segments; i++) {
@@ -154,12 +154,12 @@ class AtomicMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void theSameMessageManyTimes(String provider) {
         try (Prepared p = new Prepared(provider)) {
             p.target.segment().fill((byte) 0);
-            AtomicMessage m = p.message.operand(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
+            PreparedAtomic m = p.message.operand(p.operands, 8, 1).result(p.results, 0, 1).remote(p.target.remote(), 0,
                     1);
             for (int i = 0; i < 1000; i++) {
                 m.fetch(AtomicOperation.SUM, i);
@@ -170,11 +170,11 @@ class AtomicMessageTest {
         }
     }
 
-    @ParameterizedTest
+    @ForEachProvider
     @MethodSource(PROVIDERS)
     void flagsDoWhatTheySayOrAreRefusedByName(String provider) {
         try (Prepared p = new Prepared(provider)) {
-            AtomicMessage m = p.message.operand(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
+            PreparedAtomic m = p.message.operand(p.operands, 8, 1).remote(p.target.remote(), 0, 1);
             long token = 10;
             for (OperationFlag flag : List.of(OperationFlag.COMPLETION, OperationFlag.MORE,
                     OperationFlag.DELIVERY_COMPLETE, OperationFlag.TRANSMIT_COMPLETE)) {
@@ -205,7 +205,7 @@ class AtomicMessageTest {
         }
     }
 
-    private static void refused(AtomicMessage message, OperationFlag flag, String instead) {
+    private static void refused(PreparedAtomic message, OperationFlag flag, String instead) {
         assertThatThrownBy(() -> message.flags(flag)).isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining(flag.name()).hasMessageContaining(instead);
     }
@@ -214,7 +214,7 @@ class AtomicMessageTest {
     void byTheThreadThatMadeItAlone() throws InterruptedException {
         try (Prepared p = new Prepared("shm")) {
             List<Throwable> thrown = new ArrayList<>();
-            AtomicMessage m = p.whole();
+            PreparedAtomic m = p.whole();
             for (Runnable use : List.<Runnable>of(m::clear, () -> m.data(1), () -> m.peer(p.pair.far),
                     () -> m.remote(p.target.remote(), 0, 1), () -> m.tryFetch(AtomicOperation.SUM, 1))) {
                 Thread.ofPlatform().start(() -> thrown.add(catchThrowable(use::run))).join();

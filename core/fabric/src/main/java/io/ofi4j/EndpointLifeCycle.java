@@ -1,0 +1,569 @@
+package io.ofi4j;
+
+import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
+
+import io.ofi4j.EndpointBindings.Role;
+import io.ofi4j.info.Capability;
+import io.ofi4j.info.CounterEvent;
+import io.ofi4j.info.EndpointAddress;
+import io.ofi4j.info.FabricInfo;
+import io.ofi4j.info.WaitObject;
+import io.ofi4j.internal.engine.ChosenAddress;
+import io.ofi4j.internal.engine.DataReceiveCount;
+import io.ofi4j.internal.engine.UnboundClose;
+import io.ofi4j.internal.ffi.CmOps;
+import io.ofi4j.internal.ffi.DomainOps;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.ffi.FabricOps;
+import io.ofi4j.internal.ffi.FidOps;
+import io.ofi4j.internal.ffi.Handle;
+import io.ofi4j.internal.ffi.Opened;
+import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.quirks.EndpointView;
+import io.ofi4j.internal.quirks.Fact;
+import io.ofi4j.internal.quirks.QueueView;
+import io.ofi4j.internal.quirks.Quirks;
+import io.ofi4j.internal.quirks.Status;
+import io.ofi4j.internal.quirks.VectorView;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The life of an endpoint: bound and enabled in one step, and closed once, in ways that are safe with every provider;
+ * fi_endpoint(3). {@link #state} says where it is, and {@link #become} alone moves it on. An alias has a life of its
+ * own.
+ *
+ * <p>Every step of a close looks at what is left to do. A close that has thrown is therefore called again, and goes on.
+ */
+final class EndpointLifeCycle implements EndpointView {
+    /** Where an endpoint is in its life. */
+    enum State {
+        /** Objects may be bound to it. */
+        OPEN,
+        /** Its objects are bound natively, and it is enabled. What fails from here on closes it. */
+        ENABLING,
+        /** It takes operations. */
+        ENABLED,
+        /** Its connection has ended, and the provider closes it with that: {@code close} is left. */
+        LOST,
+        /** A thread is in {@code close}. Nothing else is let through from here on. */
+        CLOSING,
+        /** {@code close} has thrown, and some of its steps are left: the next call goes on. */
+        CLOSE_INTERRUPTED,
+        /** Closed, but not by the provider yet: other endpoints may still use it. */
+        DEFERRED,
+        /** Closed. */
+        CLOSED;
+
+        /** Whether an endpoint may come here from there. */
+        boolean follows(State before) {
+            return this == ENABLING && before == OPEN || this == ENABLED && before == ENABLING
+                    || this == LOST && before == ENABLED || this == CLOSING && before.mayClose()
+                    || this == CLOSE_INTERRUPTED && before == CLOSING || this == DEFERRED && before == CLOSING
+                    || this == CLOSED && (before == CLOSING || before == DEFERRED);
+        }
+
+        /** Whether a call of close has something to do. */
+        private boolean mayClose() {
+            return compareTo(CLOSING) < 0 || this == CLOSE_INTERRUPTED;
+        }
+
+        private boolean isEnabledOrLost() { return this == ENABLED || this == LOST; }
+    }
+
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration CONNECTIONS_TIMEOUT = Duration.ofMillis(5);
+
+    private final Endpoint endpoint;
+    /** Of the endpoint that this is an alias of; or this. */
+    private final EndpointLifeCycle whole;
+    private final Domain domain;
+    private final Handle handle;
+    private final FabricInfo info;
+    private final EndpointBindings bindings;
+    private final ChosenAddress chosen;
+    /** The number of receives posted for peers' writes with data. */
+    private final int dataReceives;
+    /** Written under the endpoint's monitor, in {@link #become} alone. */
+    private volatile State state;
+    /** The state in which its first close began; before that, the present one. */
+    private State stateBeforeClose;
+    /** Held while a thread closes it. Taken before every other lock. */
+    private final ReentrantLock nativeClose = new ReentrantLock();
+    /** The provider's endpoint until fi_close was called, then null; and what is closed after it, the last first. */
+    private Handle present;
+    private final Deque<Handle> owned = new ArrayDeque<>();
+    /** The result of fi_close. */
+    private int closeStatus;
+    private volatile EndpointAddress address;
+    /** Where the ends of joins are reported, or null. */
+    private Handle joinEvents;
+
+    EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings) { this(endpoint, bindings, null); }
+
+    /** @param original the endpoint that this is an alias of, or null */
+    EndpointLifeCycle(Endpoint endpoint, EndpointBindings bindings, EndpointLifeCycle original) {
+        this.endpoint = endpoint;
+        this.whole = original == null ? this : original;
+        this.domain = endpoint.domain;
+        this.handle = endpoint.handle;
+        this.present = handle;
+        this.info = endpoint.info();
+        this.bindings = bindings;
+        this.chosen = new ChosenAddress(info, endpoint.quirks);
+        this.dataReceives = DataReceiveCount.of(info);
+        this.state = original == null ? State.OPEN : State.ENABLED;
+        this.stateBeforeClose = state;
+        permitPosts();
+    }
+
+    /**
+     * Moves it on. What depends on the state follows here: the address of a connection, which is asked for while that
+     * is there, and what posting threads compare, see {@link #permitPosts}.
+     *
+     * @throws IllegalStateException if it is somewhere else, and the step does not exist
+     */
+    private void become(State next) {
+        synchronized (endpoint) {
+            assert LockOrder.taken(rank(), endpoint);
+            State before = state;
+            if (!next.follows(before)) {
+                throw isClosed() ? endpoint.closed() : new IllegalStateException(endpoint + " is " + before);
+            }
+            if (before == State.ENABLED) { rememberAddress(); }
+            state = next;
+            if (next.compareTo(State.CLOSING) < 0) { stateBeforeClose = next; }
+            if (next == State.ENABLED) { // inside the guards of its queues
+                permitPosts();
+            } else if (next == State.LOST || next == State.CLOSING) { refusePosts(); }
+        }
+    }
+
+    private void refusePosts() {
+        try {
+            bindings.betweenPosts(this::permitPosts);
+        } catch (Throwable t) { // a thread hangs inside
+            if (state == State.CLOSING) { state = State.CLOSE_INTERRUPTED; }
+            throw t;
+        }
+    }
+
+    /**
+     * Sets what the data path compares, from the state: the one comparison of {@link Endpoint#realm} says that the
+     * endpoint is enabled and that the peer is in its vector.
+     */
+    private void permitPosts() {
+        boolean isEnabled = state == State.ENABLED;
+        endpoint.realm = isEnabled && bindings.role.sends() ? bindings.vector() : Endpoint.NO_REALM;
+        endpoint.receives = isEnabled && bindings.role.receives() && bindings.sharedReceive() == null;
+    }
+
+    LockOrder.Rank rank() {
+        return bindings.role == Role.SHARED_RECEIVE ? LockOrder.Rank.CONTEXT : LockOrder.Rank.ENDPOINT;
+    }
+
+    /** Whether a close has begun. */
+    boolean isClosed() { return state.compareTo(State.CLOSING) >= 0; }
+
+    boolean isOpen() { return state == State.OPEN; }
+
+    /** Whether it was ever enabled. */
+    boolean wasEnabled() { return stateBeforeClose.isEnabledOrLost(); }
+
+    /** @throws IllegalStateException if the provider closed it because its connection has ended */
+    void requireThere() {
+        if (state == State.LOST) {
+            throw new IllegalStateException(endpoint + " has lost its connection: open another");
+        }
+    }
+
+    @Override
+    public Handle handle() { return handle; }
+
+    @Override
+    public VectorView vector() { return bindings.vector().view(); }
+
+    @Override
+    public List<QueueView> queues() { return bindings.queues().stream().map(CompletionQueue::view).toList(); }
+
+    @Override
+    public EndpointAddress address() { return address; }
+
+    void choose(EndpointAddress wanted) {
+        bindings.requireWhole("address");
+        if (!isOpen()) {
+            throw new IllegalStateException(endpoint + " is enabled, and has its address: choose one before");
+        }
+        chosen.choose(wanted);
+    }
+
+    /**
+     * Checks that everything is bound, and that nothing else is in the way; under the endpoint's monitor, as
+     * {@link #enable}.
+     *
+     * @throws IllegalStateException if not: then it stays open
+     */
+    void beginToEnable() {
+        requireThere();
+        bindings.requireComplete();
+        if (!isOpen()) { throw new IllegalStateException(endpoint + " is enabled already"); }
+        CompletionQueue receiveQueue = bindings.receiveQueue();
+        if (domain.queues.areDomains()) {
+            if (bindings.transmitQueue() != receiveQueue) {
+                throw new IllegalStateException(endpoint.quirks.refusal(Fact.QUEUES_ARE_DOMAINS));
+            }
+            bindings.counters.requireServe(receiveQueue);
+            bindings.vector().prepare(receiveQueue);
+        }
+        receiveQueue.requireRoomForReceives(endpoint, dataReceives);
+        bindings.queues().forEach(queue -> bindings.counters.requireOwnerOf(queue.guard));
+        become(State.ENABLING);
+    }
+
+    /** Binds everything to the native endpoint, and enables it. If that throws, it must be closed. */
+    void enable() {
+        if (state != State.ENABLING) { throw endpoint.closed(); }
+        chosen.tell(handle);
+        domain.queues.undisturbed(bindings, () -> {
+            bindAndEnable();
+            return true;
+        });
+        if (!hasPeers()) { return; }
+        endpoint.quirks.enabled(this);
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            domain.regions.ofEndpoints.enabled(endpoint);
+        }
+    }
+
+    /** Whether it has an address vector of its own: it is no context and has no connection. */
+    private boolean hasPeers() {
+        return bindings.role == Role.WHOLE && !bindings.isOfConnection();
+    }
+
+    /**
+     * In one step: insertions and error texts may visit every bound endpoint, and some providers crash at one that is
+     * not enabled.
+     */
+    private void bindAndEnable() {
+        bindings.forEachShared(context -> bind(context, 0, "fi_ep_bind(shared context)"));
+        if (bindings.isOfConnection()) {
+            bind(bindings.eventQueue().handle(), 0, "fi_ep_bind(event queue)");
+            enableBound();
+            return;
+        }
+        if (hasPeers()) { bind(bindings.vector().handle(), 0, "fi_ep_bind(address vector)"); }
+        try {
+            enableBound();
+        } catch (Throwable t) { // before the next poll, which would use what the endpoint lacks
+            closeBound();
+            closeOwned();
+            throw t;
+        }
+    }
+
+    private void enableBound() {
+        bindQueues();
+        Status.check(switch (bindings.role) {
+            case WHOLE -> endpoint.quirks.enable(this::nativeAddress, info.transmit().size(), info.receive().size(),
+                    () -> FidOps.fi_enable(handle));
+            case TRANSMIT, RECEIVE -> FidOps.fi_enable(handle);
+            case SHARED_RECEIVE -> 0; // it works from the start
+        }, "fi_enable", info.provider());
+        if (hasPeers()) { address = nativeAddress(); } // others get one with their connection, or have none
+        bindings.queues().forEach(queue -> queue.enabled(endpoint));
+        bindings.counters.enabled(bindings.transmitQueue());
+        if (dataReceives > 0) {
+            bindings.receiveQueue().dataReceives().post(endpoint, handle, dataReceives,
+                    domain.queues.hasCriticalReceives());
+        }
+        become(State.ENABLED);
+    }
+
+    private void bindQueues() {
+        // the first decides for some providers whether there are descriptors; without one they add standard input
+        List<CompletionQueue> queues = bindings.queues().stream()
+                .sorted(Comparator.comparing(CompletionQueue::hasWaitObject).reversed()).toList();
+        for (CompletionQueue queue : queues) {
+            bindQueue(queue);
+        }
+        bindings.counters.forEach((counter, flags) -> bind(counter.handle(), flags, "fi_ep_bind(counter)"));
+        if (endpoint.quirks.has(Fact.NEEDS_WRITE_COUNTER) && bindings.role == Role.WHOLE
+                && !bindings.counters.has(CounterEvent.WRITE)) {
+            bindWriteCounter();
+        }
+        if (hasPeers() && (info.capabilityBits() & Capability.COLLECTIVE.bit()) != 0) { bindJoinEvents(); }
+    }
+
+    private void bindQueue(CompletionQueue queue) {
+        int status = FidOps.fi_bind(handle, queue.handle(), bindings.directionBits(queue));
+        boolean needsNone = bindings.role == Role.SHARED_RECEIVE
+                && (status == -Errno.EINVAL || status == -Errno.ENOSYS);
+        if (!needsNone) { Status.check(status, "fi_ep_bind(completion queue)", info.provider()); }
+    }
+
+    private void bindWriteCounter() {
+        Handle counter = opened(DomainOps.fi_cntr_open(domain.handle(), WaitObject.NONE.value()), "fi_cntr_open");
+        owned.push(counter);
+        bind(counter, Access.WRITE.bit(), "fi_ep_bind(counter)");
+    }
+
+    private void bindJoinEvents() {
+        Handle events = opened(
+                FabricOps.fi_eq_open(domain.fabric().handle(), 0, FabricConstants.FI_WRITE, WaitObject.NONE.value()),
+                "fi_eq_open");
+        owned.push(events);
+        bind(events, 0, "fi_ep_bind(event queue)");
+        joinEvents = events;
+    }
+
+    /**
+     * @throws UnsupportedOperationException if its operations make progress with more than one queue, whose threads
+     * would race
+     */
+    Handle joinEvents() {
+        Handle events = whole.joinEvents;
+        if (events == null || bindings.transmitQueue() != bindings.receiveQueue() || !bindings.counters.isEmpty()) {
+            throw new UnsupportedOperationException("collective operations of " + endpoint
+                    + " need one completion queue for both directions, and no counters:"
+                    + " bind those to another endpoint");
+        }
+        return events;
+    }
+
+    /** Something native that goes with this endpoint, after it. */
+    void own(Handle object) { whole.owned.push(object); }
+
+    private Handle opened(Opened out, String operation) {
+        Status.check(out.status(), operation, info.provider());
+        return out.handle();
+    }
+
+    private void bind(Handle other, long flags, String operation) {
+        Status.check(FidOps.fi_bind(handle, other, flags), operation, info.provider());
+    }
+
+    /** Where peers reach it, as the provider says it now; after the close, as it was. */
+    EndpointAddress currentAddress() {
+        bindings.requireWhole("address");
+        return whole.addressOfWhole();
+    }
+
+    private EndpointAddress addressOfWhole() {
+        synchronized (endpoint) {
+            if (bindings.isOfConnection() && state == State.ENABLED) { address = nativeAddress(); }
+            if (address == null) { requireThere(); }
+            return address;
+        }
+    }
+
+    private EndpointAddress nativeAddress() {
+        CmOps.Name name = CmOps.fi_getname(handle);
+        Status.check(name.status(), "fi_getname", info.provider());
+        return addressOf(name);
+    }
+
+    private void rememberAddress() {
+        if (whole != this || !bindings.isOfConnection()) { return; }
+        CmOps.Name name = CmOps.fi_getname(handle);
+        if (name.status() == 0) { address = addressOf(name); }
+    }
+
+    private EndpointAddress addressOf(CmOps.Name name) {
+        return EndpointAddress.of(name.address(), info.addressFormat());
+    }
+
+    /** As {@link Endpoint#close}. */
+    void close() {
+        synchronized (endpoint) {
+            if (!state.mayClose()) { return; }
+            bindings.requireClosable();
+            endpoint.aliases.requireNone(endpoint);
+            become(State.CLOSING);
+        }
+        try {
+            assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
+            nativeClose.lock(); // a shutdown may be in its close
+            try {
+                finish();
+            } finally {
+                nativeClose.unlock();
+            }
+        } catch (Throwable t) {
+            become(State.CLOSE_INTERRUPTED);
+            throw t;
+        }
+        if (state == State.DEFERRED) { domain.closes.runDue(); } // what could not happen while this thread was here
+        Status.check(closeStatus, "fi_close(endpoint)", info.provider());
+    }
+
+    private void finish() {
+        if (whole != this) {
+            finishAlias();
+            return;
+        }
+        Object recording = RECORDER.closing();
+        endpoint.closeFlush();
+        if (bindings.transmitQueue() != null) { drain(); }
+        closeNatively();
+        cancel();
+        bindings.release();
+        domain.forget(endpoint);
+        become(domain.closes.isHolding(this) ? State.DEFERRED : State.CLOSED);
+        RECORDER.closed(recording, info.provider(), info.endpoint().type());
+    }
+
+    private void finishAlias() {
+        domain.queues.works.closing(endpoint);
+        if (present != null) { closeIt(); }
+        endpoint.original.aliases.remove(endpoint);
+        become(State.CLOSED);
+    }
+
+    /** Of a connection that has ended; operations in flight complete. */
+    void closeWithConnection() {
+        become(State.LOST);
+        assert LockOrder.taken(LockOrder.Rank.ENDPOINT_CLOSE, nativeClose);
+        nativeClose.lock();
+        try {
+            drain();
+            closeNatively();
+            cancel();
+        } finally {
+            nativeClose.unlock();
+        }
+        Status.check(closeStatus, "fi_close(endpoint)", info.provider());
+    }
+
+    /**
+     * Reads what has completed, and waits two seconds at most for operations that the provider cannot cancel; the
+     * endpoint accepts no new ones.
+     */
+    private void drain() {
+        CompletionQueue queue = bindings.transmitQueue();
+        Quirks quirks = endpoint.quirks;
+        domain.queues.works.closing(endpoint);
+        queue.drain();
+        if (!wasEnabled()) { return; }
+        if (quirks.has(Fact.CONNECTIONS_OUTLIVE_CLOSE)) { progress(CONNECTIONS_TIMEOUT, () -> false); }
+        if (quirks.has(Fact.DRAIN_BEFORE_CLOSE)) {
+            progress(DRAIN_TIMEOUT, () -> queue.transmitsInFlight(endpoint) == 0
+                    && domain.queues.works.transmitsInFlight(endpoint) == 0);
+        } else if (quirks.has(Fact.DRAIN_READS_BEFORE_CLOSE)) {
+            progress(DRAIN_TIMEOUT, () -> queue.readsInFlight(endpoint) == 0);
+        }
+    }
+
+    private void progress(Duration timeout, BooleanSupplier isDone) {
+        Waiting.YIELD.tryUntil(() -> {
+            domain.queues.progress(); // this thread may own the other end of a transfer, too
+            bindings.transmitQueue().drain(); // even if it keeps so many completions that progress() stops
+            return isDone.getAsBoolean();
+        }, timeout);
+    }
+
+    /** Has the provider close it, or puts that off, unless that has happened. */
+    private void closeNatively() {
+        boolean isKnownToQuirks = wasEnabled() && hasPeers();
+        if (present != null && !domain.closes.isHolding(this) && isKnownToQuirks
+                && !endpoint.quirks.beforeClose(this)) {
+            domain.closes.hold(this);
+        }
+        leave();
+        if (domain.closes.isHolding(this)) { return; }
+        if (present != null) { closeStatus = closeHandle(); }
+        if (bindings.eventQueue() != null) { bindings.requireConnection().endpointClosed(); }
+        if (isKnownToQuirks) { endpoint.quirks.closed(this); }
+        if (closeStatus == 0) {
+            closeOwned();
+            domain.queues.works.closed(endpoint);
+        }
+    }
+
+    /** Its queues and regions learn that it closes. */
+    private void leave() {
+        bindings.queues().forEach(queue -> queue.endpoints().disabled(endpoint));
+        synchronized (domain) {
+            assert LockOrder.taken(LockOrder.Rank.DOMAIN, domain);
+            domain.regions.ofEndpoints.closing(endpoint);
+        }
+    }
+
+    /** Completes what the provider has not, and gives the places back that it uses no more. */
+    private void cancel() {
+        boolean isGone = present == null;
+        if (!isGone && wasEnabled()) { bindings.receiveQueue().endReceives(endpoint); }
+        bindings.queues().forEach(queue -> queue.cancel(endpoint, isGone));
+        if (isGone && dataReceives > 0 && closeStatus == 0 && bindings.receiveQueue() != null) {
+            bindings.receiveQueue().forgetReceives(endpoint);
+        }
+    }
+
+    /** On this thread if it may use the endpoint's queues, else with the next close in its domain. */
+    @Override
+    public void closeNow() {
+        domain.closes.due(this::closeLate);
+        if (domain.isClosed() || queues().stream().allMatch(QueueView::admitsCaller)) { domain.closes.runDue(); }
+    }
+
+    /**
+     * Closes it after all. No caller is left to report a failure to.
+     *
+     * @return false where another thread is in its close, and looks for this afterwards
+     */
+    private boolean closeLate() {
+        if (!nativeClose.tryLock()) { return false; }
+        try {
+            if (present != null && domain.isClosed()) { // nothing else of it is left
+                closeIt();
+            } else if (present != null) { domain.queues.undisturbed(bindings, this::closeIt); }
+            closeOwned();
+            endpoint.quirks.closed(this);
+            bindings.queues().forEach(queue -> queue.forgetAbandoned(endpoint));
+            domain.closes.release(this);
+            synchronized (endpoint) {
+                if (state == State.DEFERRED) { become(State.CLOSED); }
+            }
+        } finally {
+            nativeClose.unlock();
+        }
+        return true;
+    }
+
+    private int closeHandle() {
+        if (bindings.eventQueue() != null) {
+            return bindings.eventQueue().closing(endpoint, handle, false, this::closeIt);
+        }
+        if (wasEnabled()) {
+            // some providers make progress meanwhile; other progress would reach parts that are freed already
+            return domain.queues.undisturbed(bindings, this::closeBound);
+        }
+        return domain.fabric().lock.alone(() -> endpoint.quirks.has(Fact.CLOSE_NEEDS_VECTOR) && hasPeers()
+                ? UnboundClose.close(domain.handle(), handle, domain.queues.areDomains(), info.provider(),
+                        this::closeIt)
+                : closeIt());
+    }
+
+    private int closeBound() {
+        bindings.queues().forEach(CompletionQueue::closing);
+        bindings.counters.closing();
+        return closeIt();
+    }
+
+    private int closeIt() {
+        present = null;
+        return FidOps.fi_close(handle);
+    }
+
+    private void closeOwned() {
+        while (!owned.isEmpty()) {
+            FidOps.fi_close(owned.pop());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.ofi4j;
+
+/** What transfers and atomic operations share: a region here, and a peer's. */
+abstract sealed class OneSided extends PostPath permits Rma, Atomics {
+    static final long READ = Access.READ.bit();
+    static final long WRITE = Access.WRITE.bit();
+    static final long REMOTE_READ = Access.REMOTE_READ.bit();
+    static final long REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+
+    OneSided(Endpoint endpoint) { super(endpoint); }
+
+    /** {@return the largest number of bytes of an inject} */
+    public final long injectSize() { return injectSize; }
+
+    /**
+     * Checks an operation. One comparison says that the peer is there and in the endpoint's vector, and that the endpoint is open; one
+     * says that the region is open and has the right.
+     */
+    final void require(MemoryRegion local, long localRight, long offset, long length, Peer peer, RemoteRegion remote,
+            long remoteRight, long remoteOffset) {
+        if ((offset | length | remoteOffset) < 0 || offset > local.length - length
+                || remoteOffset > remote.length() - length) {
+            throw outOfBounds(local, offset, length, remote, remoteOffset);
+        }
+        if ((local.rights & localRight) == 0 || (remote.accessBits() & remoteRight) == 0 || local.domain != domain
+                || peer.realm != endpoint.realm || length > maximumMessageSize || !local.isMemoryAlive()) {
+            throw notAllowed(local, localRight, length, peer, remote, remoteRight);
+        }
+    }
+
+    /** Of a segment of a prepared operation. */
+    final void requireInside(RemoteRegion remote, long offset, long length) {
+        if ((offset | length) < 0 || offset > remote.length() - length) {
+            throw outOfBounds("remote ", offset, length, remote.length());
+        }
+    }
+
+    private RuntimeException outOfBounds(MemoryRegion local, long offset, long length, RemoteRegion remote,
+            long remoteOffset) {
+        if (local.hasSeveralSegments()) { return local.several(); }
+        boolean here = offset < 0 || length < 0 || offset > local.length - length;
+        return here
+                ? outOfBounds("", offset, length, local.length)
+                : outOfBounds("remote ", remoteOffset, length, remote.length());
+    }
+
+    private RuntimeException notAllowed(MemoryRegion local, long localRight, long length, Peer peer,
+            RemoteRegion remote, long remoteRight) {
+        requireLength("an operation", length);
+        requireDomain(local);
+        requireVector(peer);
+        boolean here = (local.accessBits & localRight) == 0;
+        if (!here && (remote.accessBits() & remoteRight) != 0) { return closed(local, peer); }
+        return new IllegalArgumentException("the " + (here ? "local" : "remote") + " region is registered for "
+                + (here ? local.access() : remote.access()) + ", which lacks "
+                + Access.setOf(here ? localRight : remoteRight));
+    }
+}

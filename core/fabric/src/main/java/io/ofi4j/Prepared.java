@@ -1,0 +1,92 @@
+package io.ofi4j;
+
+import io.ofi4j.info.DomainAttributes;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.PreparedStruct;
+
+/** What prepared operations share: the thread that may use it, the peer, the flags and the completion data. */
+abstract sealed class Prepared<P extends Prepared<P>> permits PreparedRma, PreparedMessage, PreparedAtomic {
+    /** The most local segments that the queue remembers. */
+    static final int MAX_SEGMENTS = ContextSlab.FURTHER + 1;
+
+    /** Null if none is set. */
+    Peer peer;
+    long flags;
+
+    private final PostPath path;
+    private final PreparedStruct struct;
+    /** Who made it: another thread could change it under a post. */
+    private final Thread owner = Thread.currentThread();
+
+    Prepared(PostPath path, PreparedStruct struct) {
+        this.path = path;
+        this.struct = struct;
+    }
+
+    @SuppressWarnings("unchecked")
+    final P self() { return (P) this; }
+
+    final Endpoint endpoint() { return path.endpoint; }
+
+    /** Sets the peer, one of the endpoint's vector. */
+    public final P peer(Peer whose) {
+        requireOwner();
+        path.requireVector(whose);
+        peer = whose;
+        struct.peer(whose.fabricAddress);
+        return self();
+    }
+
+    /**
+     * Sets the flags, instead of all that were set before. If it throws, nothing is changed.
+     *
+     * @throws UnsupportedOperationException if the endpoint lacks the capability that a flag needs, the provider carries no data, or it
+     *         does not do what the flag says
+     */
+    public final P flags(OperationFlag... how) {
+        requireOwner();
+        long wanted = 0;
+        for (OperationFlag flag : how) {
+            path.requireOffered(flag);
+            wanted |= flag.bit();
+        }
+        flags = wanted;
+        return self();
+    }
+
+    /**
+     * Sets the data of the peer's completion, for {@link OperationFlag#REMOTE_CQ_DATA}.
+     *
+     * @param data up to {@link DomainAttributes#completionDataSize} bytes
+     * @throws UnsupportedOperationException if the provider carries no data, or may lose it
+     */
+    public final P data(long data) {
+        requireOwner();
+        path.requireData(data);
+        struct.data(data);
+        return self();
+    }
+
+    final boolean has(OperationFlag flag) { return (flags & flag.bit()) != 0; }
+
+    final void requirePeer() {
+        if (peer == null) { throw new IllegalStateException("the message has no peer: set one with peer(...)"); }
+    }
+
+    /** Of the calls that take vectors instead of a struct. */
+    final void requirePlain(Segments remote) {
+        if (flags != 0 || remote.count != 1) {
+            throw new IllegalArgumentException("the vectored calls take no flags and one remote segment, not "
+                    + remote.count + ": use the others");
+        }
+    }
+
+    final void requireOwner() {
+        if (owner != Thread.currentThread()) {
+            throw new WrongThreadException("this message was made by thread '" + owner.getName()
+                    + "', which alone may change and post it: let thread '" + Thread.currentThread().getName()
+                    + "' make one of its own with " + path.getClass().getSimpleName() + ".message()");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package io.ofi4j;
+
+import io.ofi4j.info.AtomicOperation;
+import io.ofi4j.info.Datatype;
+import io.ofi4j.info.OperationFlag;
+import io.ofi4j.internal.engine.AtomicLimits.Form;
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.engine.ThreadGuard;
+import io.ofi4j.internal.ffi.AtomicMessageStruct;
+import io.ofi4j.internal.ffi.DeferredWorkStruct;
+import io.ofi4j.internal.ffi.FabricConstants;
+import io.ofi4j.internal.quirks.Fact;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+
+/**
+ * A prepared atomic operation on elements of one type: segments of operands, comparands, results and the target, peer, flags and
+ * completion data, which can be changed and posted again; {@code struct fi_msg_atomic}, fi_atomic(3). Made by
+ * {@link Atomics#message}, for one endpoint. Offsets are in bytes, counts in elements. Changes allocate nothing. Only the thread that
+ * made it may change and post it; others get WrongThreadException. Setters return this operation.
+ *
+ * <p>Setters throw IndexOutOfBoundsException if a segment is not all inside its region, and IllegalArgumentException if it has no
+ * element, there are too many segments, a region belongs to another domain, a peer to another vector, a target is not aligned, or the
+ * data is too long. Posting methods throw what those of {@link Atomics} throw; IllegalArgumentException also if there are too many
+ * bytes for {@link OperationFlag#INJECT}, or the flags do not suit the call; IllegalStateException also if the peer or segments are
+ * missing, or the numbers of elements differ.
+ */
+public final class PreparedAtomic extends Prepared<PreparedAtomic> {
+    private static final int LISTS = 3;
+    /** The most segments of one list, so that the queue remembers the regions of all. */
+    static final int MAX_LOCAL = ContextSlab.FURTHER / LISTS;
+
+    private static final long ONE_SIDE = OperationFlag.REMOTE_CQ_DATA.bit() | OperationFlag.INJECT.bit();
+
+    private final AtomicMessageStruct struct;
+    private final Atomics atomics;
+    private final Datatype datatype;
+    private final Segments operands;
+    private final Segments results;
+    private final Segments comparands;
+    private final Segments remote;
+    /** The regions of an operation after the first. */
+    private final int[] extraRegions = new int[ContextSlab.FURTHER];
+
+    PreparedAtomic(Atomics atomics, Datatype datatype, AtomicMessageStruct struct) {
+        super(atomics, struct);
+        this.atomics = atomics;
+        this.datatype = datatype;
+        this.struct = struct;
+        this.operands = Segments.local(atomics, "operand ", struct.operand);
+        this.results = Segments.local(atomics, "result ", struct.result);
+        this.comparands = Segments.local(atomics, "comparand ", struct.compare);
+        this.remote = Segments.remote(atomics, struct.remote);
+    }
+
+    /** {@return the largest number of segments of operands, as of comparands and of results} */
+    public int localLimit() {
+        return operands.limit();
+    }
+
+    /** {@return the largest number of remote segments} */
+    public int remoteLimit() { return remote.limit(); }
+
+    /** Removes every segment; flags, data and peer stay. */
+    public PreparedAtomic clear() {
+        requireOwner();
+        operands.clear();
+        results.clear();
+        comparands.clear();
+        remote.clear();
+        return this;
+    }
+
+    /** Adds a segment of operands, which needs {@link Access#WRITE}. */
+    public PreparedAtomic operand(MemoryRegion region, long offset, long count) {
+        return add(operands, region, offset, count);
+    }
+
+    /** Adds a segment for previous values, which needs {@link Access#READ}. */
+    public PreparedAtomic result(MemoryRegion region, long offset, long count) {
+        return add(results, region, offset, count);
+    }
+
+    /** Adds a segment of comparands, which needs {@link Access#WRITE}. */
+    public PreparedAtomic comparand(MemoryRegion region, long offset, long count) {
+        return add(comparands, region, offset, count);
+    }
+
+    private PreparedAtomic add(Segments list, MemoryRegion region, long offset, long count) {
+        requireOwner();
+        requireInside("", offset, count, region.length);
+        list.add(region, offset, count);
+        return this;
+    }
+
+    /** Adds a segment of the target. */
+    public PreparedAtomic remote(RemoteRegion region, long offset, long count) {
+        requireOwner();
+        requireInside("remote ", offset, count, region.length());
+        Atomics.requireAligned(region, offset, datatype);
+        remote.add(region, offset, count);
+        return this;
+    }
+
+    private void requireInside(String where, long offset, long count, long length) {
+        if (count < 1) { throw new IllegalArgumentException("a segment has at least one element, not " + count); }
+        if (offset < 0 || count > (length - offset) / datatype.size()) {
+            throw new IndexOutOfBoundsException(count + " elements of " + datatype + " at " + where + "offset " + offset
+                    + " are not inside a region of " + length + " bytes");
+        }
+    }
+
+    /**
+     * Starts changing the remote segments if there is room; fi_atomicmsg.
+     *
+     * @param operation what happens to each element
+     * @param token comes back with the completion
+     * @return whether it was accepted
+     */
+    public boolean tryExecute(AtomicOperation operation, long token) {
+        return tryPost(Form.BASE, true, operation, token);
+    }
+
+    /** As {@link #tryExecute}, but waits for room. */
+    public void execute(AtomicOperation operation, long token) {
+        post(Form.BASE, true, operation, token);
+    }
+
+    /** As {@link #tryExecute}, and also brings the previous values; fi_fetch_atomicmsg. */
+    public boolean tryFetch(AtomicOperation operation, long token) {
+        return tryPost(Form.FETCH, true, operation, token);
+    }
+
+    /** As {@link #tryFetch}, but waits for room. */
+    public void fetch(AtomicOperation operation, long token) {
+        post(Form.FETCH, true, operation, token);
+    }
+
+    /** As {@link #tryFetch}, and also takes comparands; fi_compare_atomicmsg. */
+    public boolean tryCompare(AtomicOperation operation, long token) {
+        return tryPost(Form.COMPARE, true, operation, token);
+    }
+
+    /** As {@link #tryCompare}, but waits for room. */
+    public void compare(AtomicOperation operation, long token) {
+        post(Form.COMPARE, true, operation, token);
+    }
+
+    /** As {@link #tryExecute}, but with one remote segment and without flags; fi_atomicv. */
+    public boolean tryExecuteVector(AtomicOperation operation, long token) {
+        return tryPost(Form.BASE, false, operation, token);
+    }
+
+    /** As {@link #tryExecuteVector}, but waits for room. */
+    public void executeVector(AtomicOperation operation, long token) {
+        post(Form.BASE, false, operation, token);
+    }
+
+    /** As {@link #tryFetch}, but with one remote segment and without flags; fi_fetch_atomicv. */
+    public boolean tryFetchVector(AtomicOperation operation, long token) {
+        return tryPost(Form.FETCH, false, operation, token);
+    }
+
+    /** As {@link #tryFetchVector}, but waits for room. */
+    public void fetchVector(AtomicOperation operation, long token) {
+        post(Form.FETCH, false, operation, token);
+    }
+
+    /** As {@link #tryCompare}, but with one remote segment and without flags; fi_compare_atomicv. */
+    public boolean tryCompareVector(AtomicOperation operation, long token) {
+        return tryPost(Form.COMPARE, false, operation, token);
+    }
+
+    /** As {@link #tryCompareVector}, but waits for room. */
+    public void compareVector(AtomicOperation operation, long token) {
+        post(Form.COMPARE, false, operation, token);
+    }
+
+    private void post(Form form, boolean hasFlags, AtomicOperation operation, long token) {
+        if (!tryPost(form, hasFlags, operation, token)) {
+            atomics.awaitRoom(form.call(hasFlags), peer, () -> tryPost(form, hasFlags, operation, token));
+        }
+    }
+
+    private boolean tryPost(Form form, boolean hasFlags, AtomicOperation operation, long token) {
+        requireSuits(form, hasFlags, operation);
+        boolean entered = ThreadGuard.enter(atomics.guard, atomics.unlocked);
+        try {
+            requireOpen(form);
+            long number = hasFlags ? atomics.numberFor(flags) : atomics.number;
+            long context = atomics.contexts.acquire(token, number, operands.firstRegion());
+            if (context == ContextSlab.NONE) { return false; }
+            noteExtraRegions(form, context);
+            struct.prepare(operation.value(), context);
+            return atomics.accepted(context, submit(form, hasFlags, operation.value(), context), form.call(hasFlags),
+                    peer);
+        } finally {
+            ThreadGuard.exit(atomics.guard, entered);
+        }
+    }
+
+    private long submit(Form form, boolean hasFlags, int operation, long context) {
+        long how = flags | FabricConstants.FI_COMPLETION;
+        return switch (form) {
+            case BASE ->
+                hasFlags ? atomics.ops.fi_atomicmsg(struct, how) : atomics.ops.fi_atomicv(struct, operation, context);
+            case FETCH -> hasFlags
+                    ? atomics.ops.fi_fetch_atomicmsg(struct, how)
+                    : atomics.ops.fi_fetch_atomicv(struct, operation, context);
+            case COMPARE -> hasFlags
+                    ? atomics.ops.fi_compare_atomicmsg(struct, how)
+                    : atomics.ops.fi_compare_atomicv(struct, operation, context);
+        };
+    }
+
+    private void noteExtraRegions(Form form, long context) {
+        int more = 0;
+        for (int list = 0; list <= form.ordinal(); list++) {
+            Segments segments = list(list);
+            for (int i = list == 0 ? 1 : 0; i < segments.count; i++) {
+                extraRegions[more++] = segments.regions[i].number;
+            }
+        }
+        if (more > 0) { atomics.contexts.alsoConcerns(context, extraRegions, more); }
+    }
+
+    /** Those of a form have the numbers 0 to its own. */
+    private Segments list(int number) {
+        return number == 0 ? operands : number == 1 ? results : comparands;
+    }
+
+    MemoryRegion[] regionsInUse(Form form) {
+        return IntStream.rangeClosed(0, form.ordinal()).mapToObj(this::list)
+                .flatMap(list -> Arrays.stream(list.regions, 0, list.count)).toArray(MemoryRegion[]::new);
+    }
+
+    /** What starts it later, checked as a post is before the guard. */
+    DeferredWorkStruct deferred(Form form, AtomicOperation operation) {
+        requireSuits(form, true, operation);
+        if (remote.count > operands.count) { endpoint().quirks.require(Fact.DEFERRED_ATOMICS_LOSE_TARGETS); }
+        struct.prepare(operation.value(), 0);
+        return switch (form) {
+            case BASE -> DeferredWorkStruct.execute(atomics.endpoint.handle, struct, flags);
+            case FETCH -> DeferredWorkStruct.fetch(atomics.endpoint.handle, struct, flags);
+            case COMPARE -> DeferredWorkStruct.compare(atomics.endpoint.handle, struct, flags);
+        };
+    }
+
+    /** What a post checks inside the guard. */
+    void requireOpen(Form form) {
+        atomics.requireOpen(operands, peer);
+        if (form != Form.BASE) { atomics.requireOpen(results); }
+        if (form == Form.COMPARE) { atomics.requireOpen(comparands); }
+    }
+
+    private void requireSuits(Form form, boolean hasFlags, AtomicOperation operation) {
+        requireOwner();
+        requirePeer();
+        for (int list = 0; list <= form.ordinal(); list++) {
+            requireSameNumber(list(list));
+        }
+        long bytes = atomics.limits.bytes(form, operation, datatype, remote.amount);
+        if (!hasFlags) { requirePlain(remote); }
+        if (form != Form.BASE && (flags & ONE_SIDE) != 0) {
+            throw new IllegalArgumentException("a fetch or compare takes neither REMOTE_CQ_DATA nor INJECT");
+        }
+        if (has(OperationFlag.INJECT)) { atomics.requireInjectable(bytes); }
+        requireRights(form, operation);
+    }
+
+    private void requireSameNumber(Segments list) {
+        if (list.amount != remote.amount || list.amount == 0) {
+            throw new IllegalStateException("the message has " + list.amount + " elements in " + list.kind
+                    + "segments and " + remote.amount + " in remote ones: it needs both, of the same number");
+        }
+    }
+
+    private void requireRights(Form form, AtomicOperation operation) {
+        operands.requireRights(Atomics.WRITE);
+        if (form != Form.BASE) {
+            results.requireRights(Atomics.READ);
+            remote.requireRights(Atomics.REMOTE_READ);
+        }
+        if (form == Form.COMPARE) { comparands.requireRights(Atomics.WRITE); }
+        if (operation != AtomicOperation.ATOMIC_READ) { remote.requireRights(Atomics.REMOTE_WRITE); }
+    }
+}

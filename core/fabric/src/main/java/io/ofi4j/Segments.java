@@ -1,0 +1,127 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.engine.ContextSlab;
+import io.ofi4j.internal.ffi.SegmentVector;
+import java.util.Objects;
+
+/** One list of a prepared operation's segments, local or remote, counted in bytes or elements. Whoever adds one has checked its bounds. */
+final class Segments {
+    /** What is added here; null in a list of remote segments. */
+    final MemoryRegion[] regions;
+    /** The numbers of the regions after the first, for the queue. */
+    final int[] extraRegions;
+    int count;
+    /** Of all segments. */
+    long amount;
+    /** The bits that all regions have. */
+    long rights;
+
+    private final PostPath path;
+    final String kind;
+    private final SegmentVector vector;
+    private final long[] rightsOfEach;
+
+    /** The kind is a word for messages, with a blank behind it, or empty. */
+    private Segments(PostPath path, String kind, SegmentVector vector, boolean isLocal) {
+        this.path = path;
+        this.kind = kind;
+        this.vector = vector;
+        this.regions = isLocal ? new MemoryRegion[limit()] : null;
+        this.extraRegions = isLocal ? new int[limit()] : null;
+        this.rightsOfEach = new long[limit()];
+        clear();
+    }
+
+    static Segments local(PostPath path, String kind, SegmentVector vector) {
+        return new Segments(path, kind, vector, true);
+    }
+
+    static Segments remote(PostPath path, SegmentVector vector) { return new Segments(path, "remote ", vector, false); }
+
+    int limit() { return vector.limit(); }
+
+    void clear() {
+        count = 0;
+        vector.count(0);
+        amount = 0;
+        rights = Access.ALL;
+    }
+
+    void add(MemoryRegion region, long offset, long many) {
+        requireRoom();
+        set(count, region, offset, many);
+        added(many);
+    }
+
+    void add(RemoteRegion region, long offset, long many) {
+        requireRoom();
+        set(count, region, offset, many);
+        added(many);
+    }
+
+    void replace(int index, MemoryRegion region, long offset, long many) {
+        set(Objects.checkIndex(index, count), region, offset, many);
+        recount();
+    }
+
+    void replace(int index, RemoteRegion region, long offset, long many) {
+        set(Objects.checkIndex(index, count), region, offset, many);
+        recount();
+    }
+
+    private void set(int index, MemoryRegion region, long offset, long many) {
+        path.requireDomain(region);
+        vector.set(index, region.address + offset, many, region.descriptor);
+        regions[index] = region;
+        rightsOfEach[index] = region.accessBits;
+        if (index > 0) { extraRegions[index - 1] = region.number; }
+    }
+
+    private void set(int index, RemoteRegion region, long offset, long many) {
+        vector.set(index, region.base() + offset, many, region.key());
+        rightsOfEach[index] = region.accessBits();
+    }
+
+    private void added(long many) {
+        amount = sum(amount, many);
+        rights &= rightsOfEach[count];
+        vector.count(++count);
+    }
+
+    private void recount() {
+        amount = 0;
+        rights = Access.ALL;
+        for (int i = 0; i < count; i++) {
+            amount = sum(amount, vector.amount(i));
+            rights &= rightsOfEach[i];
+        }
+    }
+
+    /** Saturates: a sum that wrapped around could equal that of the other side. */
+    private static long sum(long amount, long more) {
+        return amount > Long.MAX_VALUE - more ? Long.MAX_VALUE : amount + more;
+    }
+
+    private void requireRoom() {
+        if (count == limit()) {
+            throw new IllegalArgumentException("provider " + path.provider + " takes at most " + limit() + " " + kind
+                    + "segments per operation: post several operations");
+        }
+    }
+
+    void requireRights(long right) {
+        if ((rights & right) == 0) {
+            throw new IllegalArgumentException("a " + kind + "segment's region lacks " + Access.setOf(right));
+        }
+    }
+
+    /** The first region's number, for the queue; 0 if there is none. */
+    int firstRegion() {
+        return count == 0 ? 0 : regions[0].number;
+    }
+
+    /** Tells the queue of the other regions of an operation. */
+    void noteExtraRegions(ContextSlab contexts, long context) {
+        if (count > 1) { contexts.alsoConcerns(context, extraRegions, count - 1); }
+    }
+}

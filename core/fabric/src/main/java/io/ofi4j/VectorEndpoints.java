@@ -1,0 +1,47 @@
+package io.ofi4j;
+
+import io.ofi4j.internal.engine.OpenChildren;
+import io.ofi4j.internal.engine.ThreadGuard;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * The endpoints of an address vector. A provider visits all of them when the vector changes, and when one of them is
+ * enabled or closed: no thread may be in a call on one of them meanwhile. Its methods beside those of
+ * {@link OpenChildren} are called inside the fabric's lock.
+ */
+final class VectorEndpoints extends OpenChildren {
+    /** Kept, since each insertion enters them; null where an endpoint was enabled or closed since. */
+    private CallGuards guards;
+
+    /** The result of an action while no thread is in a call on one of them. */
+    <R> R outsideCalls(Supplier<R> action) {
+        if (guards == null) { guards = CallGuards.of(enabled()); }
+        return guards.insideAll(action);
+    }
+
+    /** As the other, while this one is enabled or closed, which is in no call either. */
+    <R> R outsideCalls(EndpointBindings changing, Supplier<R> action) {
+        guards = null;
+        return CallGuards.of(Stream.concat(Stream.of(changing), enabled())).insideAll(action);
+    }
+
+    private Stream<EndpointBindings> enabled() {
+        return all(Endpoint.class).filter(Endpoint::wasEnabled).map(one -> one.bindings);
+    }
+
+    /** What has the guards that calls on some endpoints enter, each once. */
+    private record CallGuards(List<CompletionQueue> queues, List<Counter> counters) {
+        static CallGuards of(Stream<EndpointBindings> endpoints) {
+            List<EndpointBindings> all = endpoints.toList();
+            return new CallGuards(all.stream().flatMap(one -> one.queues().stream()).distinct().toList(),
+                    all.stream().flatMap(one -> one.counters.all().stream()).distinct().toList());
+        }
+
+        <R> R insideAll(Supplier<R> action) {
+            return ThreadGuard.insideAll(queues, queue -> queue.guard.enterAsAnyone(),
+                    () -> ThreadGuard.insideAll(counters, Counter::enterAlone, action));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.ofi4j.internal.engine;
+
+import java.util.function.IntSupplier;
+
+/**
+ * The life of an object that is open from the start, and closed once; endpoints and regions have lives of their own.
+ * The object's lock is held in {@link #begin}, so that what it checks before stays true; the steps run outside.
+ *
+ * <pre>
+ * OPEN -&gt; CLOSING -&gt; CLOSED, or
+ * OPEN -&gt; CLOSING -&gt; DEFERRED -&gt; CLOSED where {@link CloseOrder} puts the provider's part off, or
+ * CLOSING -&gt; CLOSE_INTERRUPTED -&gt; CLOSING where a step throws: another call of close does all steps again.
+ * </pre>
+ */
+public final class LifeCycle {
+    /** Where it is. */
+    private enum State {
+        OPEN, CLOSING, CLOSE_INTERRUPTED, DEFERRED, CLOSED
+    }
+
+    private volatile State state = State.OPEN;
+
+    /** {@return whether it may be used} */
+    public boolean isOpen() { return state == State.OPEN; }
+
+    /** @throws IllegalStateException if a close has begun */
+    public void requireOpen(Object object) {
+        if (!isOpen()) { throw new IllegalStateException(object + " is closed"); }
+    }
+
+    /** {@return whether a call of close has something to do} Not after the last one, nor while another is under way. */
+    public boolean mayClose() {
+        return state == State.OPEN || state == State.CLOSE_INTERRUPTED;
+    }
+
+    /** A close begins. From now on the object must not be used. */
+    public synchronized void begin() {
+        if (!mayClose()) { throw new IllegalStateException("it is " + state); }
+        state = State.CLOSING;
+    }
+
+    /**
+     * Does all that a close does after {@link #begin}; the status of fi_close. If it throws, another close repeats it.
+     */
+    public int finish(IntSupplier steps) {
+        try {
+            int status = steps.getAsInt();
+            leaveClosing(State.DEFERRED);
+            return status;
+        } catch (Throwable t) {
+            leaveClosing(State.CLOSE_INTERRUPTED);
+            throw t;
+        }
+    }
+
+    private synchronized void leaveClosing(State next) { if (state == State.CLOSING) { state = next; } }
+
+    /** {@return whether the provider must be told now} Only the first caller gets true: it calls fi_close next. */
+    public synchronized boolean reachProvider() {
+        boolean isFirst = state != State.CLOSED;
+        state = State.CLOSED;
+        return isFirst;
+    }
+
+    /** {@return whether fi_close was called} */
+    public boolean isClosedNatively() { return state == State.CLOSED; }
+}

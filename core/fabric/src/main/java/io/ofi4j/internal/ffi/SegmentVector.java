@@ -1,0 +1,65 @@
+package io.ofi4j.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ofi4j.bindings.fi_rma_iov;
+import io.ofi4j.bindings.iovec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The segments of a prepared operation. Local ones are an array of {@code struct iovec} or {@code struct fi_ioc}, with their descriptors
+ * in another; remote ones of {@code struct fi_rma_iov} or {@code struct fi_rma_ioc}, which has the key. All begin with an address and a
+ * number, of bytes or elements.
+ */
+public final class SegmentVector {
+    private static final long AMOUNT = iovec.iov_len$offset();
+
+    final MemorySegment segments;
+    /** Of local segments. Of remote ones the array of the keys, which are inside the segments. */
+    final MemorySegment descriptors;
+    /** Set by {@link #count}. */
+    long count;
+    private final int limit;
+
+    private final long size;
+    private final long step;
+
+    private SegmentVector(int limit, MemorySegment segments, long size, MemorySegment descriptors, long step) {
+        this.limit = limit;
+        this.segments = segments;
+        this.size = size;
+        this.descriptors = descriptors;
+        this.step = step;
+    }
+
+    static SegmentVector local(Arena arena, int limit) {
+        return new SegmentVector(limit, iovec.allocateArray(limit, arena), iovec.sizeof(),
+                arena.allocate(JAVA_LONG, limit), Long.BYTES);
+    }
+
+    static SegmentVector remote(Arena arena, int limit) {
+        MemorySegment segments = fi_rma_iov.allocateArray(limit, arena);
+        return new SegmentVector(limit, segments, fi_rma_iov.sizeof(), segments.asSlice(fi_rma_iov.key$offset()),
+                fi_rma_iov.sizeof());
+    }
+
+    /** {@return how many segments there is room for} */
+    public int limit() { return limit; }
+
+    /** Sets a segment; the last number is its descriptor or key. */
+    public void set(int index, long address, long amount, long descriptor) {
+        segments.set(JAVA_LONG, index * size, address);
+        segments.set(JAVA_LONG, index * size + AMOUNT, amount);
+        descriptors.set(JAVA_LONG, index * step, descriptor);
+    }
+
+    public long amount(int index) { return segments.get(JAVA_LONG, index * size + AMOUNT); }
+
+    public void count(int number) { count = number; }
+
+    /** Of the first segment. */
+    public long address() { return segments.get(JAVA_LONG, 0); }
+
+    long descriptor() { return descriptors.get(JAVA_LONG, 0); }
+}

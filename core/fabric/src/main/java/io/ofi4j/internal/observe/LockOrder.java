@@ -1,0 +1,119 @@
+package io.ofi4j.internal.observe;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The order in which a thread takes locks: each after those before it in {@link Rank}. A thread that keeps to it cannot
+ * wait for one that waits for it. The document ARCHITECTURE says what each lock guards.
+ *
+ * <p>Used in assertions alone: {@code assert LockOrder.taken(rank, lock)}. Without {@code -ea}, nothing of this runs.
+ * What is held no more is noticed with the next lock; releases need no call.
+ */
+public final class LockOrder {
+    /** The locks, from the first to the last. */
+    public enum Rank {
+        /** Of the thread that closes an endpoint. */
+        ENDPOINT_CLOSE,
+        /** The monitor of a fabric. */
+        FABRIC,
+        /** The monitor of an endpoint. */
+        ENDPOINT,
+        /** The monitor of a context that endpoints share, and of a scalable endpoint. */
+        CONTEXT,
+        /** The monitor of a domain. */
+        DOMAIN,
+        /** The lock of a fabric: one native call that manages connections, endpoints or vectors. */
+        FABRIC_LOCK,
+        /** The monitor of an address vector. */
+        VECTOR,
+        /** The monitor of a connection. */
+        CONNECTION,
+        /** The monitor of a quirk. */
+        QUIRK,
+        /** The guard of a completion queue: one, or with the lock of the fabric any number. */
+        QUEUE,
+        /** The guard of a counter, as of a queue. */
+        COUNTER,
+        /** The monitor of a domain's deferred work. */
+        WORK,
+        /** The monitor of a domain's quarantine. */
+        QUARANTINE,
+        /** Monitors in which nothing else is taken. */
+        LEAF
+    }
+
+    /** A lock that is no monitor. */
+    public interface Lock {
+        /** {@return whether the calling thread holds it} */
+        boolean isHeldByCaller();
+    }
+
+    private static final ThreadLocal<LockOrder> OF_THREAD = ThreadLocal.withInitial(LockOrder::new);
+
+    private Object[] locks = new Object[16];
+    private Rank[] ranks = new Rank[16];
+    private int count;
+
+    private LockOrder() {}
+
+    /**
+     * Notes that the calling thread takes a lock next, or has just taken it.
+     *
+     * @param lock a {@link Lock}, a {@link ReentrantLock}, or an object whose monitor it is
+     * @return true, for an assertion
+     * @throws AssertionError if the thread holds one that comes later
+     */
+    public static boolean taken(Rank rank, Object lock) {
+        OF_THREAD.get().note(rank, lock);
+        return true;
+    }
+
+    /** As {@link #taken}, if the calling thread holds this monitor. */
+    public static boolean takenIfHeld(Rank rank, Object monitor) {
+        return !Thread.holdsLock(monitor) || taken(rank, monitor);
+    }
+
+    private void note(Rank rank, Object lock) {
+        forgetReleased();
+        boolean mayHaveSeveral = isFabricLocked() && (rank == Rank.QUEUE || rank == Rank.COUNTER);
+        for (int i = 0; i < count; i++) {
+            if (locks[i] == lock) { return; } // taken again
+            if (ranks[i].compareTo(rank) > 0 || ranks[i] == rank && !mayHaveSeveral) {
+                throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + ranks[i] + " of "
+                        + locks[i] + ", against the order of locks");
+            }
+        }
+        if (count == locks.length) {
+            locks = Arrays.copyOf(locks, 2 * count);
+            ranks = Arrays.copyOf(ranks, 2 * count);
+        }
+        locks[count] = lock;
+        ranks[count++] = rank;
+    }
+
+    private void forgetReleased() {
+        int held = 0;
+        for (int i = 0; i < count; i++) {
+            if (isHeld(locks[i])) {
+                locks[held] = locks[i];
+                ranks[held++] = ranks[i];
+            }
+        }
+        while (count > held) {
+            locks[--count] = null;
+        }
+    }
+
+    private boolean isFabricLocked() {
+        for (int i = 0; i < count; i++) {
+            if (ranks[i] == Rank.FABRIC_LOCK) { return true; }
+        }
+        return false;
+    }
+
+    private static boolean isHeld(Object lock) {
+        if (lock instanceof Lock one) { return one.isHeldByCaller(); }
+        return lock instanceof ReentrantLock one ? one.isHeldByCurrentThread() : Thread.holdsLock(lock);
+    }
+}

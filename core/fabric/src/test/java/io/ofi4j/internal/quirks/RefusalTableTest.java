@@ -1,0 +1,142 @@
+package io.ofi4j.internal.quirks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ofi4j.info.EndpointType;
+import io.ofi4j.info.ProgressModel;
+import io.ofi4j.info.ThreadingModel;
+import io.ofi4j.info.Version;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The table of refusals in core/guide/PROVIDERS.md says what the facts say; {@code -Dofi4j.refusals.write=true} writes it anew.
+ */
+class RefusalTableTest {
+    private static final Path PROVIDERS = Path.of("../guide/PROVIDERS.md");
+    private static final String BEGIN = "<!-- refusals: generated from the facts -->\n";
+    private static final String END = "<!-- end of refusals -->\n";
+    private static final String SOFT_IWARP = "0x626d74";
+
+    /**
+     * A way to use a provider.
+     *
+     * @param label what the table says
+     * @param plain the label of the way that it adds something to, or null
+     * @param versions those of libfabric that have it, and the tests run with
+     * @param provider with any version
+     */
+    private record Use(String label, String plain, Set<Version> versions, Provider provider) {
+        Use(String name, Set<Version> versions, EndpointType type) {
+            this("`" + name + "`" + (type == EndpointType.RDM ? "" : " " + type), null, versions,
+                    provider(name, type, ThreadingModel.SAFE, ProgressModel.MANUAL, ""));
+        }
+
+        private static Provider provider(String name, EndpointType type, ThreadingModel threading,
+                ProgressModel progress, String vendor) {
+            return new Provider(name, new Version(0, 0), type, threading, progress, "", vendor);
+        }
+
+        Use with(String more, ThreadingModel threading, ProgressModel progress, String vendor) {
+            return new Use(label + " " + more, label, versions,
+                    provider(provider.name(), provider.type(), threading, progress, vendor));
+        }
+
+        /** The versions that have it and in which the fact is known. */
+        Set<Version> knowing(Fact fact) {
+            return versions.stream()
+                    .filter(version -> Quirks.of(new Provider(provider.name(), version, provider.type(),
+                            provider.threading(), provider.dataProgress(), provider.device(), provider.vendor()))
+                            .has(fact))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    private static final List<Use> USES = uses();
+
+    private static List<Use> uses() {
+        Use tcp = new Use("tcp", Tested.TWO, EndpointType.RDM);
+        Use verbsRxm = new Use("verbs;ofi_rxm", Tested.OVER_VERBS, EndpointType.RDM);
+        Use verbs = new Use("verbs", Tested.OVER_VERBS, EndpointType.MSG);
+        return List.of(new Use("shm", Tested.ALL, EndpointType.RDM),
+                new Use("tcp;ofi_rxm", Tested.ALL, EndpointType.RDM), new Use("net", Tested.ONE, EndpointType.RDM), tcp,
+                tcp.with("with `COMPLETION`", ThreadingModel.COMPLETION, ProgressModel.MANUAL, ""),
+                new Use("sockets", Tested.ALL, EndpointType.RDM), new Use("udp;ofi_rxd", Tested.ALL, EndpointType.RDM),
+                new Use("tcp", Tested.ALL, EndpointType.MSG), new Use("net", Tested.ONE, EndpointType.MSG),
+                new Use("sockets", Tested.ALL, EndpointType.MSG), new Use("udp", Tested.ALL, EndpointType.DGRAM),
+                new Use("sockets", Tested.ALL, EndpointType.DGRAM), verbsRxm,
+                verbsRxm.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP), verbs,
+                verbs.with("on Soft-iWARP", ThreadingModel.SAFE, ProgressModel.MANUAL, SOFT_IWARP));
+    }
+
+    @Test
+    void theTableSaysWhatTheFactsSay() throws IOException {
+        String text = Files.readString(PROVIDERS);
+        int begin = text.indexOf(BEGIN) + BEGIN.length();
+        int end = text.indexOf(END, begin);
+        String table = "\n" + table() + "\n";
+        if (Boolean.getBoolean("ofi4j.refusals.write")) {
+            Files.writeString(PROVIDERS, text.substring(0, begin) + table + text.substring(end));
+            return;
+        }
+
+        assertThat(text.substring(begin, end)).as("the table of refusals; -Dofi4j.refusals.write=true writes it anew")
+                .isEqualTo(table);
+    }
+
+    @Test
+    void everyRefusalIsOfAProviderAndReadsAsASentence() {
+        for (Fact fact : EnumSet.allOf(Fact.class)) {
+            Refusal refusal = fact.refusal();
+            if (refusal == null) { continue; }
+            assertThat(where(fact)).as("where " + fact + " is known").isNotEmpty();
+            assertThat(List.of(refusal.what(), refusal.why(), refusal.instead())).allSatisfy(
+                    words -> assertThat(words).doesNotEndWith(".").doesNotContain("|").matches("(?s)\\S.*\\S"));
+        }
+    }
+
+    @Test
+    void whatIsNotKnownIsNotRefused() {
+        Quirks unknown = Quirks
+                .of(Use.provider("unknown", EndpointType.RDM, ThreadingModel.SAFE, ProgressModel.AUTO, ""));
+
+        Stream.of(Fact.values()).filter(fact -> fact.refusal() != null).forEach(fact -> {
+            assertThat(unknown.refusal(fact)).isNull();
+            unknown.require(fact);
+        });
+    }
+
+    private static String table() {
+        String head = "| ofi4j refuses | because the provider | instead | where |\n| --- | --- | --- | --- |\n";
+        return Stream.of(Fact.values()).filter(fact -> fact.refusal() != null).map(fact -> {
+            Refusal refusal = fact.refusal();
+            return "| " + String.join(" | ", refusal.what(), refusal.why(), refusal.instead(), where(fact)) + " |\n";
+        }).collect(Collectors.joining("", head, ""));
+    }
+
+    /** A use is not named where the plain one, to which it adds something, has the fact in the same versions. */
+    private static String where(Fact fact) {
+        List<String> places = new ArrayList<>();
+        for (Use use : USES) {
+            Set<Version> versions = use.knowing(fact);
+            boolean isPlainToo = USES.stream().anyMatch(
+                    plain -> Objects.equals(plain.label(), use.plain()) && plain.knowing(fact).equals(versions));
+            if (versions.isEmpty() || isPlainToo) { continue; }
+            boolean isAll = versions.equals(new TreeSet<>(use.versions()));
+            places.add(use.label() + (isAll
+                    ? ""
+                    : " (" + versions.stream().map(Version::toString).collect(Collectors.joining(", ")) + ")"));
+        }
+        return String.join(", ", places);
+    }
+}
