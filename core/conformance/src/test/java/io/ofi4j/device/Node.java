@@ -58,10 +58,14 @@ final class Node implements AutoCloseable {
     void poll() { queue.poll(recorder, 64); }
 
     /** Waits for the completion with that token. An error becomes an exception. */
-    void await(long token) { await(token, this::poll); }
+    void await(long token) {
+        await(token, this::poll);
+    }
 
     /** As {@link #await(long)}, while saves go on. */
-    void await(long token, Saver saver) { await(token, () -> saver.poll(recorder, 64)); }
+    void await(long token, Saver saver) {
+        await(token, () -> saver.poll(recorder, 64));
+    }
 
     private void await(long token, Runnable poll) {
         Waiting.YIELD.until(() -> {
