@@ -76,6 +76,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -215,6 +216,7 @@ final class NullWalk {
     }
 
     private void addValues() {
+        samples.put(OptionalLong.class, OptionalLong.of(1));
         samples.put(Object.class, "object");
         samples.put(Waiting.class, Waiting.YIELD);
         samples.put(String.class, "lo");

@@ -1,5 +1,6 @@
 package io.ofi4j.examples.perf;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.EndpointType;
 import io.ofi4j.info.FabricHints;
 import io.ofi4j.info.FabricInfo;
@@ -13,6 +14,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Finds the provider that was asked for, with the fast models where it has them. Providers that have internet addresses
@@ -49,9 +51,14 @@ final class ProviderChoice {
 
     private FabricHints unmodelled() {
         FabricHints hints = (settings.endpoint() == EndpointType.MSG ? FabricHints.connected() : FabricHints.rma())
-                .capabilities(settings.operation().capabilities()).provider(settings.provider())
-                .threading(ThreadingModel.UNSPECIFIED);
+                .capabilities(capabilities()).provider(settings.provider()).threading(ThreadingModel.UNSPECIFIED);
         return settings.domain().map(hints::domain).orElse(hints);
+    }
+
+    private Capability[] capabilities() {
+        Stream<Capability> needed = Stream.of(settings.operation().capabilities());
+        return (settings.memory().isPresent() ? Stream.concat(needed, Stream.of(Capability.HMEM)) : needed)
+                .toArray(Capability[]::new);
     }
 
     private List<FabricHints> choices() {

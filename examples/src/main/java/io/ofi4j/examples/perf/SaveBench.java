@@ -121,7 +121,8 @@ final class SaveBench implements AutoCloseable {
 
     private String flagged(int writes, long size, OperationFlag flag) {
         RemoteRegion remote = target.remote();
-        PreparedRma message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0, size);
+        PreparedRma message = near.rma().message().peer(peer).flags(flag).local(source, 0, size).remote(remote, 0,
+                size);
         return perWrite(writes, size, () -> {
             for (int write = 0; write < writes; write++) {
                 message.replaceRemote(0, remote, write * size, size).write(1);
