@@ -13,11 +13,10 @@ module io.ofi4j.examples {
     requires me.tongfei.progressbar;
     requires jdk.unsupported; // sun.misc.Signal: Ctrl-C ends a measurement in order
 
-    exports io.ofi4j.examples.monitoring to java.management;
-
     opens io.ofi4j.examples to info.picocli;
     opens io.ofi4j.examples.doctor to info.picocli, com.google.gson;
     opens io.ofi4j.examples.info to info.picocli;
+    opens io.ofi4j.examples.monitoring to java.management;
     opens io.ofi4j.examples.perf to info.picocli;
     opens io.ofi4j.examples.soak to info.picocli, com.google.gson;
 }

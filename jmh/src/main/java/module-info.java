@@ -6,7 +6,7 @@ module io.ofi4j.jmh {
     requires info.picocli;
     requires com.google.gson;
     requires HdrHistogram;
-    requires org.knowm.xchart;
+    requires xchart;
     requires jucx;
     requires java.desktop;
     requires jdk.management;

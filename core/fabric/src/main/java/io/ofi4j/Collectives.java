@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.AtomicOperation;
 import io.ofi4j.info.Collective;
 import io.ofi4j.info.Datatype;
@@ -157,6 +158,10 @@ public final class Collectives extends PostPath {
         requireDomain(local);
         if ((local.accessBits & rights) != rights) { throw lacking(local, rights & ~local.accessBits); }
         if (local.rights == 0 || !local.isMemoryAlive()) { throw closed(local); }
+        if (local.kind() == MemoryKind.DEVICE) {
+            throw new UnsupportedOperationException("a collective operation computes in memory of the system:"
+                    + " copy the device's bytes there first");
+        }
     }
 
     private Handle opened(Opened out, String call) {

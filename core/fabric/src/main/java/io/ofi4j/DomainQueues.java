@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.Capability;
 import io.ofi4j.info.CompletionQueueAttributes;
 import io.ofi4j.info.CounterAttributes;
 import io.ofi4j.info.FabricInfo;
@@ -43,18 +44,23 @@ final class DomainQueues {
 
     /** Whether polls may be critical calls: a message that is longer than its receive must not stop the JVM. */
     boolean hasCriticalPolls() {
-        return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop();
+        return domain.quirks.has(Fact.CRITICAL_POLLS) && !callsMayStop() && !reachesDevices();
     }
 
     /** Whether receives may be critical calls: one that takes a waiting message which is longer may not return. */
     boolean hasCriticalReceives() {
-        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop();
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !callsMayStop() && !reachesDevices();
     }
 
     /** Whether other posts may be critical calls: another thread's poll that does not return may hold a lock that they need. */
     boolean hasCriticalPosts() {
-        return domain.quirks.has(Fact.CRITICAL_POSTS)
+        return domain.quirks.has(Fact.CRITICAL_POSTS) && !reachesDevices()
                 && (!callsMayStop() || info.domain().threading() == ThreadingModel.DOMAIN);
+    }
+
+    /** Whether posts and polls may copy memory of a device, by its driver, for as long as that takes. */
+    private boolean reachesDevices() {
+        return (info.capabilityBits() & Capability.HMEM.bit()) != 0;
     }
 
     private boolean callsMayStop() {

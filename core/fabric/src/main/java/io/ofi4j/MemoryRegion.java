@@ -2,6 +2,7 @@ package io.ofi4j;
 
 import static io.ofi4j.internal.observe.EventRecorder.RECORDER;
 
+import io.ofi4j.info.DeviceInterface;
 import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.info.ThreadingModel;
@@ -9,6 +10,7 @@ import io.ofi4j.internal.ffi.FidOps;
 import io.ofi4j.internal.ffi.Handle;
 import io.ofi4j.internal.ffi.MrOps;
 import io.ofi4j.internal.observe.LockOrder;
+import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.internal.quirks.Status;
 import java.io.IOException;
@@ -74,6 +76,7 @@ public final class MemoryRegion implements AutoCloseable {
     private final Handle handle;
     private final MemorySegment memory;
     private final MemoryKind kind;
+    private final DeviceInterface deviceInterface;
     /** The scope of the caller's memory, which the caller may close; null for memory allocated here. */
     private final MemorySegment.Scope scope;
     private final Arena arena;
@@ -100,6 +103,7 @@ public final class MemoryRegion implements AutoCloseable {
         this.domain = domain;
         this.number = whole == null ? domain.nextNumber() : whole.number;
         this.kind = kind;
+        this.deviceInterface = attributes.deviceInterface();
         this.handle = handle;
         this.memory = several ? null : segments.getFirst();
         this.arena = arena;
@@ -379,7 +383,11 @@ public final class MemoryRegion implements AutoCloseable {
         checkClosed();
     }
 
-    boolean isMemoryAlive() { return scope == null || scope.isAlive(); }
+    /** Of a device's memory the driver is asked each time: who transfers memory that was freed ends the process. */
+    boolean isMemoryAlive() {
+        return scope == null
+                || scope.isAlive() && (kind != MemoryKind.DEVICE || DeviceDrivers.hasMemory(deviceInterface, address));
+    }
 
     private boolean isFinished() {
         synchronized (domain) {

@@ -31,6 +31,7 @@ public final class MemoryRegionAttributes implements Cloneable {
     private DeviceInterface deviceInterface = DeviceInterface.SYSTEM;
     private int device;
     private long deviceLength;
+    private boolean deviceOnly;
     private OptionalInt dmaBuf = OptionalInt.empty();
     private long dmaBufOffset;
 
@@ -57,9 +58,14 @@ public final class MemoryRegionAttributes implements Cloneable {
     }
 
     /**
-     * {@return attributes of a region of a device's memory} The program has allocated it with the device's own calls, and frees it after
+     * {@return attributes of a region of a device's memory} The program allocates it with the device's own calls, and frees it after
      * the region is closed. It is named by its address: this process does not read or write it, so that the region has no
      * {@link MemoryRegion#segment}. Needs {@link Capability#HMEM}.
+     *
+     * <p>An operation on memory that was freed throws IllegalStateException, where the driver can be asked, as that of CUDA can. If a
+     * peer uses memory that was freed, this process ends with a signal, as a C program does. Registering throws
+     * UnsupportedOperationException if device or driver are missing, and IllegalArgumentException if the address is not that device's
+     * memory, or there is less of it.
      *
      * @param whose the device's interface, not {@link DeviceInterface#SYSTEM}
      * @param device the number of the device, 0 or more, as its interface counts them
@@ -103,6 +109,22 @@ public final class MemoryRegionAttributes implements Cloneable {
             copy.dmaBuf = OptionalInt.of(descriptor);
             copy.dmaBufOffset = offset;
         });
+    }
+
+    /**
+     * {@return a copy that says that the host can never touch this memory of a device; FI_HMEM_DEVICE_ONLY} True of memory from
+     * {@code cuMemAlloc}, not of managed memory. The provider may then have another process map the memory and copy directly, and not
+     * through memory of the host. It counts at the end that posts an operation, for the local region. An operation between two
+     * endpoints of one process may fail with {@code EIO} then: a process cannot map its own memory.
+     *
+     * @throws IllegalArgumentException if it is no memory of a device
+     */
+    public MemoryRegionAttributes deviceOnly() {
+        if (!isOnDevice()) {
+            throw new IllegalArgumentException(
+                    "memory of the system is the host's: name a device's with ofDevice(...)");
+        }
+        return with(copy -> copy.deviceOnly = true);
     }
 
     /** {@return a copy that grants exactly these rights, at least one} */
@@ -162,6 +184,9 @@ public final class MemoryRegionAttributes implements Cloneable {
 
     /** {@return the number of the device; 0 for the system's memory} */
     public int device() { return device; }
+
+    /** {@return whether the host can never touch the memory} */
+    public boolean isDeviceOnly() { return deviceOnly; }
 
     /** {@return the descriptor of the DMA-buf, if there is one} */
     public OptionalInt dmaBuf() { return dmaBuf; }

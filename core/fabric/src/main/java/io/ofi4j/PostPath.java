@@ -1,5 +1,6 @@
 package io.ofi4j;
 
+import io.ofi4j.info.MemoryKind;
 import io.ofi4j.info.Capability;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.info.OperationFlag;
@@ -198,8 +199,11 @@ abstract sealed class PostPath permits OneSided, TwoSided, Collectives {
     }
 
     static IllegalStateException closed(MemoryRegion local) {
-        return new IllegalStateException(
-                !local.isOpen() ? local.toString() : "the arena of this region's memory is closed");
+        return new IllegalStateException(!local.isOpen()
+                ? local.toString()
+                : local.kind() == MemoryKind.DEVICE
+                        ? "the device's memory of this region was freed: close the region first"
+                        : "the arena of this region's memory is closed");
     }
 
     static IllegalArgumentException lacking(MemoryRegion local, long right) {

@@ -14,6 +14,8 @@ import io.ofi4j.internal.ffi.Opened;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.DmaBufs;
 import io.ofi4j.internal.os.Errno;
+import io.ofi4j.internal.os.NativeMemory;
+import io.ofi4j.internal.quirks.Fact;
 import io.ofi4j.internal.quirks.Status;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
@@ -106,6 +108,16 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
             throw new UnsupportedOperationException("memory of " + whose + " needs its driver, and "
                     + DeviceDrivers.library(whose) + " is not on this machine");
         }
+        long address = wanted.segments().getFirst().address();
+        String whyNot = DeviceDrivers.whyNot(whose, wanted.device(), address);
+        if (!whyNot.isEmpty()) {
+            throw new IllegalArgumentException("the memory at 0x" + Long.toHexString(address) + " " + whyNot);
+        }
+        if (!DeviceDrivers.hasMemory(whose, address + wanted.length() - 1)) {
+            throw new IllegalArgumentException(
+                    "the memory at 0x" + Long.toHexString(address) + " has fewer than " + wanted.length() + " bytes");
+        }
+        if (domain.quirks.has(Fact.DEVICE_COPIES_END_LATE)) { DeviceDrivers.endCopiesInCalls(whose, address); }
     }
 
     /** Some providers take any descriptor, and peers' bytes are lost. */
@@ -136,6 +148,15 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         requireLength(memory.byteSize());
         if (memory.address() == 0) { throw new IllegalArgumentException("there is no memory at address 0"); }
         requireReadable(memory.isReadOnly(), wanted.accessBits());
+        requireScope(memory);
+        if (!NativeMemory.isReadable(memory.address())) {
+            throw new IllegalArgumentException(
+                    "this process cannot read the memory at 0x" + Long.toHexString(memory.address())
+                            + ": it is not mapped, or is a device's, which MemoryRegionAttributes.ofDevice names");
+        }
+    }
+
+    private static void requireScope(MemorySegment memory) {
         if (!memory.scope().isAlive()) { throw new IllegalStateException("the arena of this memory is closed"); }
         if (!memory.isAccessibleBy(Thread.currentThread())) {
             throw new WrongThreadException("the memory belongs to another thread's confined arena:"
@@ -189,7 +210,8 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
         }
         if (wanted.isOnDevice() && out.status() == -Errno.ENOSYS) {
             throw new UnsupportedOperationException("memory of " + wanted.deviceInterface()
-                    + " is not offered here: this libfabric was built without it, or the machine has no such device");
+                    + " is not offered here: this libfabric was built without it or does not find its libraries,"
+                    + " or the machine has no such device");
         }
         if (wanted.dmaBuf().isPresent() && NO_DMA_BUFS.contains(-out.status())) {
             throw new UnsupportedOperationException("DMA-bufs are not offered by the provider " + provider()
@@ -203,6 +225,7 @@ record Registration(Domain domain, MemoryRegionAttributes wanted, Call call) {
     private Opened register(long key) {
         boolean isCounted = wanted.counter().isPresent() && has(MemoryRegionMode.RMA_EVENT);
         long flags = (wanted.isPersistent() ? FabricConstants.FI_RMA_PMEM : 0)
+                | (wanted.isDeviceOnly() ? FabricConstants.FI_HMEM_DEVICE_ONLY : 0)
                 | (isCounted ? FabricConstants.FI_RMA_EVENT : 0);
         List<MemorySegment> segments = wanted.segments();
         long bits = wanted.accessBits();

@@ -1,5 +1,7 @@
 package io.ofi4j;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -15,8 +17,14 @@ import io.ofi4j.info.MemoryRegionMode;
 import io.ofi4j.internal.os.DeviceDrivers;
 import io.ofi4j.internal.os.Errno;
 import io.ofi4j.support.ForEachProvider;
+import io.ofi4j.internal.os.LibC;
+import io.ofi4j.internal.os.NativeMemory;
 import io.ofi4j.support.Pair;
 import io.ofi4j.support.TestProviders;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -32,6 +40,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DeviceMemoryTest {
     private static final int LENGTH = 100_000;
     private static final long SOMEWHERE = 0x7f00_0000_0000L;
+    private static final MethodHandle MPROTECT = LibC.handle("mprotect",
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final int NO_RIGHTS = 0;
 
     private static FabricHints hints(String provider) {
         return TestProviders.hints(provider).capabilities(Capability.RMA, Capability.HMEM);
@@ -97,6 +108,31 @@ class DeviceMemoryTest {
                     .isThrownBy(() -> pair.domain.register(attributes(DeviceInterface.CUDA)))
                     .withMessageContaining("Capability.HMEM");
         }
+    }
+
+    /** A device's memory has addresses in this process, as memory without rights has: to read it ends the process. */
+    @Test
+    @SuppressWarnings("restricted")
+    void memoryThatThisProcessCannotReadIsRefusedAsMemoryOfTheSystem() {
+        long length = NativeMemory.wholePages(LENGTH);
+        long address = NativeMemory.map(length);
+        assertThat(LibC.call(() -> (int) MPROTECT.invokeExact(address, length, NO_RIGHTS))).isZero();
+        try (Pair pair = new Pair("shm")) {
+            MemorySegment hidden = MemorySegment.ofAddress(address).reinterpret(LENGTH);
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.domain.register(hidden, Access.WRITE))
+                    .withMessageContainingAll("cannot read the memory at 0x" + Long.toHexString(address), "ofDevice");
+            assertThat(pair.domain.statistics().regions()).isZero();
+        } finally {
+            NativeMemory.unmap(address, length);
+        }
+    }
+
+    @Test
+    void onlyMemoryOfADeviceIsTheDevicesAlone() {
+        assertThat(attributes(DeviceInterface.CUDA).isDeviceOnly()).isFalse();
+        assertThat(attributes(DeviceInterface.CUDA).deviceOnly().isDeviceOnly()).isTrue();
+        MemoryRegionAttributes ofSystem = MemoryRegionAttributes.of(Arena.global().allocate(64));
+        assertThatIllegalArgumentException().isThrownBy(ofSystem::deviceOnly).withMessageContaining("ofDevice");
     }
 
     @Test

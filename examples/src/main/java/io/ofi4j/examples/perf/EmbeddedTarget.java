@@ -35,6 +35,7 @@ final class EmbeddedTarget implements Target {
         } else {
             Pattern.clear(there.memory(), layout);
         }
+        there.store();
     }
 
     @Override
@@ -42,7 +43,7 @@ final class EmbeddedTarget implements Target {
         return Patience.damaged(() -> {
             here.poll(ours);
             there.poll(theirs);
-        }, there.memory(), layout, seed, patience);
+        }, there, layout, seed, patience);
     }
 
     @Override

@@ -69,8 +69,18 @@ abstract class End implements AutoCloseable {
     /** {@return what operations are posted with, once another end is reached} */
     abstract Poster poster();
 
-    /** {@return its memory} */
+    /** {@return its memory, or a copy of it in the host's where it is on a device} */
     abstract MemorySegment memory();
+
+    /** Brings the copy to the device; nothing to do where there is none. */
+    void store() {
+        // the memory itself
+    }
+
+    /** Brings the device's memory to the copy; nothing to do where there is none. */
+    void load() {
+        // the memory itself
+    }
 
     /** {@return whether there was anything in its queue} */
     abstract boolean take(Completions completions);

@@ -7,14 +7,20 @@ import io.ofi4j.Fabric;
 import io.ofi4j.info.FabricInfo;
 import io.ofi4j.Libfabric;
 import io.ofi4j.PassiveEndpoint;
+import java.util.Optional;
 
 /** An open fabric and its domain. */
 final class FabricDevice implements Device {
     private final Libfabric libfabric;
     private final Fabric fabric;
     private final Domain domain;
+    private final Optional<MemoryChoice> memory;
 
-    FabricDevice(Libfabric libfabric, FabricInfo info) {
+    FabricDevice(Libfabric libfabric, FabricInfo info) { this(libfabric, info, Optional.empty()); }
+
+    /** @param memory whose memory its ends have, where one of two ends is on a device */
+    FabricDevice(Libfabric libfabric, FabricInfo info, Optional<MemoryChoice> memory) {
+        this.memory = memory;
         this.libfabric = libfabric;
         fabric = libfabric.openFabric(info);
         try {
@@ -27,6 +33,8 @@ final class FabricDevice implements Device {
 
     Domain domain() { return domain; }
 
+    Optional<MemoryChoice> memory() { return memory; }
+
     FabricInfo info() { return domain.info(); }
 
     @Override
@@ -35,7 +43,10 @@ final class FabricDevice implements Device {
     private boolean isConnected() { return info().endpoint().type() == EndpointType.MSG; }
 
     @Override
-    public String kind() { return isConnected() ? info().provider() + " with connections" : info().provider(); }
+    public String kind() {
+        return info().provider() + (isConnected() ? " with connections" : "")
+                + (memory.isPresent() ? " with memory of devices" : "");
+    }
 
     @Override
     public End open(Plan plan, boolean isTarget) {
@@ -43,7 +54,7 @@ final class FabricDevice implements Device {
     }
 
     @Override
-    public Device again() { return new FabricDevice(libfabric, info()); }
+    public Device again() { return new FabricDevice(libfabric, info(), memory); }
 
     EventQueue openEventQueue() { return fabric.openEventQueue(); }
 

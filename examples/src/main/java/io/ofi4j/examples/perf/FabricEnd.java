@@ -8,12 +8,16 @@ import io.ofi4j.MemoryRegion;
 import io.ofi4j.Peer;
 import io.ofi4j.RemoteRegion;
 import io.ofi4j.examples.CommandFailure;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** An end that is an endpoint of libfabric. */
 abstract class FabricEnd extends End {
     private final CompletionQueue queue;
     private final MemoryRegion region;
+    /** Of a device, with a copy in the host's; null where the region has memory of the host. */
+    private final CudaMemory cuda;
+    private final MemorySegment copy;
     private FabricPoster poster;
 
     FabricEnd(FabricDevice device, Plan plan, boolean isTarget) {
@@ -25,7 +29,12 @@ abstract class FabricEnd extends End {
             queue = keep(inFlight > domain.info().transmit().size()
                     ? domain.openCompletionQueue(inFlight)
                     : domain.openCompletionQueue());
-            region = keep(allocate(domain, length(), isTarget ? operation.remoteAccess() : operation.localAccess()));
+            Access[] access = isTarget ? operation.remoteAccess() : operation.localAccess();
+            cuda = device.memory().flatMap(choice -> choice.allocate(length())).map(this::keep).orElse(null);
+            region = keep(cuda == null
+                    ? allocate(domain, length(), access)
+                    : domain.register(device.memory().orElseThrow().attributes(cuda, length()).access(access)));
+            copy = cuda == null ? null : keep(Arena.ofShared()).allocate(length());
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -60,7 +69,13 @@ abstract class FabricEnd extends End {
     final byte[] remote() { return region.remote().encode(); }
 
     @Override
-    final MemorySegment memory() { return region.segment(); }
+    final MemorySegment memory() { return copy == null ? region.segment() : copy; }
+
+    @Override
+    final void store() { if (cuda != null) { cuda.put(copy); } }
+
+    @Override
+    final void load() { if (cuda != null) { cuda.get(copy); } }
 
     @Override
     final boolean take(Completions completions) { return queue.poll(completions, BATCH) > 0; }

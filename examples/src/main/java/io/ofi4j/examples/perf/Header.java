@@ -14,5 +14,7 @@ record Header(Settings settings, Traits traits, String peer) {
 
     boolean verify() { return settings.verify(); }
 
+    String memory() { return settings.memory().map(MemoryChoice::toString).orElse("host"); }
+
     String mode() { return peer == null ? "embedded" : "two processes"; }
 }

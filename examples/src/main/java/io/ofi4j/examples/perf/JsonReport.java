@@ -56,6 +56,7 @@ final class JsonReport implements Report {
         json.addProperty("threading", header.traits().threading());
         json.addProperty("progress", header.traits().progress());
         json.addProperty("pingPong", header.settings().pingPong());
+        json.addProperty("memory", header.memory());
         json.addProperty("window", header.window());
         json.addProperty("bidirectional", header.settings().bidirectional());
         json.addProperty("threads", header.settings().threads());

@@ -1,7 +1,6 @@
 package io.ofi4j.examples.perf;
 
 import io.ofi4j.Waiting;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /** A completion says that a write has left; it may need some progress more until it has arrived. */
@@ -12,15 +11,20 @@ final class Patience {
     private Patience() {}
 
     /** {@return how many slots are damaged, once none is or time is up} */
-    static int damaged(Runnable progress, MemorySegment memory, Layout layout, long seed, Duration timeout) {
-        int[] damaged = {Pattern.damaged(memory, layout, seed)};
+    static int damaged(Runnable progress, End end, Layout layout, long seed, Duration timeout) {
+        int[] damaged = {damaged(end, layout, seed)};
         Waiting.YIELD.tryUntil(() -> {
             for (int poll = 0; poll < POLLS && damaged[0] > 0; poll++) {
                 progress.run();
             }
-            damaged[0] = damaged[0] == 0 ? 0 : Pattern.damaged(memory, layout, seed);
+            damaged[0] = damaged[0] == 0 ? 0 : damaged(end, layout, seed);
             return damaged[0] == 0;
         }, timeout.compareTo(LONGEST) < 0 ? timeout : LONGEST);
         return damaged[0];
+    }
+
+    private static int damaged(End end, Layout layout, long seed) {
+        end.load();
+        return Pattern.damaged(end.memory(), layout, seed);
     }
 }

@@ -75,6 +75,11 @@ abstract class PerfRun implements Callable<Integer> {
             description = "The device or network interface.")
     private String domain;
 
+    @Option(names = "--device", paramLabel = "DEVICE", converter = MemoryChoice.Converter.class,
+            description = "Whose memory this side has: cuda or cuda:N, a GPU's by its number, or host beside another side that has "
+                    + "a GPU's. Give it at both. Without it memory of the host, at both.")
+    private MemoryChoice memory;
+
     @Parameters(arity = "0..1", paramLabel = "HOST", description = "Where a server runs ('ofi4j perf ${COMMAND-NAME} "
             + "--server'). Without it both ends are in this process.")
     private String host;
@@ -182,6 +187,7 @@ abstract class PerfRun implements Callable<Integer> {
         if (keep || duration != null && duration >= LASTING_SECONDS) {
             Interrupt.obstacle().ifPresent(spec.commandLine().getErr()::println);
         }
+        if (memory != null) { memory.require(); }
         InetAddress address = address();
         Settings asked = settings(sizes.bytes());
         if (host == null) {
@@ -204,7 +210,7 @@ abstract class PerfRun implements Callable<Integer> {
     private Device open(Settings asked) {
         if (path == PathChoice.verbs) { return VerbsDevice.open(asked); }
         Libfabric libfabric = hooks.isEmpty() ? Libfabric.load() : Libfabric.load(hooks);
-        return new FabricDevice(libfabric, new ProviderChoice(libfabric, asked).info());
+        return new FabricDevice(libfabric, new ProviderChoice(libfabric, asked).info(), asked.memory());
     }
 
     private void requireConsistent() {
@@ -224,8 +230,10 @@ abstract class PerfRun implements Callable<Integer> {
         if (!VERBS.contains(operation())) {
             throw misuse("--path verbs measures write, read, msg and atomic, not " + operation());
         }
-        if (provider != null || endpoint != null || threading != null || progress != null || !hooks.isEmpty()) {
-            throw misuse("--path verbs goes past libfabric: leave -p, -e, --threading, --progress and --hook out");
+        if (provider != null || endpoint != null || threading != null || progress != null || !hooks.isEmpty()
+                || memory != null) {
+            throw misuse("--path verbs goes past libfabric: leave -p, -e, --threading, --progress, --hook and --device"
+                    + " out");
         }
     }
 
@@ -238,6 +246,9 @@ abstract class PerfRun implements Callable<Integer> {
         if (isPingPong() && window != 1) { throw misuse("--ping-pong has one message in flight: leave -W out"); }
         if (chart != null && !chart.toString().matches(".*\\.html?")) {
             throw misuse("--chart writes a page for a browser: give it a name that ends in .html");
+        }
+        if (operation() == Operation.INJECT && memory != null) {
+            throw misuse("an inject takes memory of the host alone: leave --device out, or measure write");
         }
         if (operation() == Operation.ATOMIC && !sizes.equals(Sizes.SELECTION)) {
             throw misuse("an addition has 8 bytes: leave -S out");
@@ -297,6 +308,7 @@ abstract class PerfRun implements Callable<Integer> {
                         .map(model -> ThreadingModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
                 Optional.ofNullable(progress)
                         .map(model -> ProgressModel.valueOf(model.name().toUpperCase(Locale.ROOT))),
+                Optional.ofNullable(memory).map(choice -> choice.direct(server || host != null)),
                 Duration.ofSeconds(timeout == null ? DEFAULT_TIMEOUT_SECONDS : timeout));
     }
 

@@ -66,6 +66,6 @@ record Reverse(List<Long> sizes, OptionalLong iterations, OptionalLong duration,
     Settings settings(Operation operation, Traits traits, Duration timeout) {
         return new Settings(operation, traits.provider(), EndpointType.RDM, Optional.empty(), Optional.empty(),
                 Optional.empty(), sizes, iterations, duration, warmUp, window, 1, true, pingPong, verify,
-                Optional.empty(), Optional.empty(), timeout);
+                Optional.empty(), Optional.empty(), Optional.empty(), timeout);
     }
 }

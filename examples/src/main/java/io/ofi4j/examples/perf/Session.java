@@ -175,11 +175,12 @@ final class Session {
                 } else {
                     Pattern.clear(memory, slots.layout());
                 }
+                end.store();
                 channel.send(FrameType.PREPARED, new PayloadWriter(), timeout);
             }
             case CHECK -> {
                 Slots slots = Slots.decode(frame, memory.byteSize());
-                int damaged = Patience.damaged(() -> end.poll(none), memory, slots.layout(), slots.seed(), timeout);
+                int damaged = Patience.damaged(() -> end.poll(none), end, slots.layout(), slots.seed(), timeout);
                 channel.send(FrameType.RESULT, new PayloadWriter().number(damaged), timeout);
             }
             case SETUP, BYE -> {

@@ -28,9 +28,11 @@ import java.util.OptionalLong;
  * @param verify whether the data is verified
  * @param threading the threading model, or the fast one
  * @param progress the progress model, or the fast one
+ * @param memory whose memory this end has, where one of the two ends is on a device
  * @param timeout how long anything may take to move
  */
-public record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
+record Settings(Operation operation, String provider, EndpointType endpoint, Optional<String> domain,
         Optional<String> source, Optional<String> host, List<Long> sizes, OptionalLong iterations,
         OptionalLong duration, OptionalLong warmUp, int window, int threads, boolean bidirectional, boolean pingPong,
-        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress, Duration timeout) {}
+        boolean verify, Optional<ThreadingModel> threading, Optional<ProgressModel> progress,
+        Optional<MemoryChoice> memory, Duration timeout) {}

@@ -25,6 +25,7 @@ final class TableReport implements Report {
                 header.traits().fabric(), header.traits().domain(), header.traits().endpointType(),
                 header.traits().threading(), header.traits().progress(), header.window(), header.settings().threads(),
                 header.settings().bidirectional() ? ", both directions; latencies of this side" : "");
+        header.settings().memory().ifPresent(memory -> out.printf("memory of this side: %s%n", memory));
         out.printf(
                 "ns/op, MB/s and Mops/s are of a pass without clock calls, the other times of a pass with them.%n%n");
         out.printf("%10s %10s %12s" + " %9s".repeat(TIMES.size()) + " %11s %10s%s%n",

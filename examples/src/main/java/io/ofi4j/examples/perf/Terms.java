@@ -22,8 +22,9 @@ record Terms(Operation operation, String provider, String libfabric, Optional<Li
     void require(Setup setup) throws ControlException {
         require("runs ofi4j", setup.release(), Release.VERSION, "run the same release at both ends");
         require("measures", setup.operation(), operation.toString(), "start both with the same operation");
-        require("uses provider", setup.provider(), provider, "give both the same provider (-p) and endpoints (-e)");
-        if (provider.equals("shm")) {
+        require("uses provider", setup.provider(), provider,
+                "give both the same provider (-p) and endpoints (-e), and --device to both or to none");
+        if (provider.startsWith("shm")) {
             require("uses libfabric", setup.libfabric(), libfabric,
                     "processes that share memory need the same version");
         }

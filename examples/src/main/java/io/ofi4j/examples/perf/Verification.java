@@ -7,6 +7,7 @@ final class Verification {
     private final Operation operation;
     private final boolean isPingPong;
     private final Target target;
+    private final End end;
     private final MemorySegment here;
     /** Where answers go; without any, the same as {@link #here}. */
     private final MemorySegment answers;
@@ -17,8 +18,9 @@ final class Verification {
         this.operation = operation;
         this.isPingPong = isPingPong;
         this.target = place.target();
-        this.here = place.here().memory();
-        this.answers = operation.hasAnswers() ? here.asSlice(place.here().answers()) : here;
+        this.end = place.here();
+        this.here = end.memory();
+        this.answers = operation.hasAnswers() ? here.asSlice(end.answers()) : here;
         this.layout = layout;
     }
 
@@ -35,10 +37,12 @@ final class Verification {
             default -> Pattern.fill(here, layout, seed);
         }
         if (operation == Operation.ATOMIC || isPingPong) { Pattern.clear(answers, layout); }
+        end.store();
     }
 
     /** {@return how many operations went wrong} */
     long damaged() {
+        end.load();
         return switch (operation) {
             case READ -> Pattern.damaged(here, layout, seed);
             case ATOMIC -> Pattern.damaged(answers, layout, seed) + target.damaged(layout, ~seed);

@@ -20,7 +20,8 @@ class GuideTest {
     private static final Path GUIDES = Path.of("../core/guide");
     private static final Path SOURCES = Path.of("src/main/java/io/ofi4j/examples/guide");
     private static final String FENCE = "```java\n";
-    private static final List<String> NATIVE_ACCESS = List.of("--enable-native-access=io.ofi4j,io.ofi4j.bindings");
+    private static final List<String> NATIVE_ACCESS = List
+            .of("--enable-native-access=io.ofi4j,io.ofi4j.bindings,io.ofi4j.examples");
     /** A job of one, whoever started the tests. */
     private static final Map<String, String> ALONE = Map.of("OFI4J_RANK", "0", "OFI4J_SIZE", "1");
 
@@ -45,9 +46,10 @@ class GuideTest {
     static Stream<Guide> guides() {
         return Stream.of(new Guide("MEMORY.md", RegisteredMemory.class), new Guide("DURABLE.md", SavedWrites.class),
                 new Guide("MESSAGES.md", RequestAndAnswer.class), new Guide("ATOMICS.md", CounterAndLock.class),
-                new Guide("CONNECTIONS.md", OverAConnection.class), new Guide("JOBS.md", RingOfRanks.class),
-                new Guide("VERBS.md", BoundWindow.class), new Guide("TUNING.md", PipelinedReads.class),
-                new Guide("DEFERRED-WORK.md", WritesInARow.class));
+                new Guide("CONNECTIONS.md", OverAConnection.class), new Guide("DURABLE.md", SavedWrites.class),
+                new Guide("JOBS.md", RingOfRanks.class), new Guide("VERBS.md", BoundWindow.class),
+                new Guide("TUNING.md", PipelinedReads.class), new Guide("DEFERRED-WORK.md", WritesInARow.class),
+                new Guide("DEVICE-MEMORY.md", GpuMemory.class));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -63,6 +65,7 @@ class GuideTest {
                 Arguments.of(RequestAndAnswer.class,
                         "the server was asked: how late is it?\nthe client was told: half past nine\n"),
                 Arguments.of(CounterAndLock.class, "the counter was 0\nthe counter is 5, the lock is 0\n"),
+                Arguments.of(SavedWrites.class, "both records are on the disk\n"),
                 Arguments.of(RingOfRanks.class, "rank 0 heard from rank 0\nthe ranks add up to 0\n"),
                 Arguments.of(WritesInARow.class, "at 0: twice, at 64: twice\n"));
     }
@@ -92,6 +95,13 @@ class GuideTest {
                     "[0] rank 0 heard from rank 2", "[0] the ranks add up to 3", "[1] rank 1 heard from rank 0",
                     "[2] rank 2 heard from rank 1");
         }
+    }
+
+    @Test
+    void memory_of_a_gpu_is_written_and_read_where_there_is_one() {
+        assertThat(run(GpuMemory.class)).isEqualTo(Files.exists(Path.of("/dev/nvidia0"))
+                ? "read from the GPU: Hello, GPU\n"
+                : "this machine has no NVIDIA driver\n");
     }
 
     @Test

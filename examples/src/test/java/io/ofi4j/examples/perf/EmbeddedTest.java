@@ -78,9 +78,9 @@ class EmbeddedTest {
         JsonObject row = JsonParser.parseString(line).getAsJsonObject();
         assertThat(row.keySet()).containsExactlyInAnyOrder("time", "host", "jdk", "minNs", "meanNs", "maxNs",
                 "stddevNs", "operation", "mode", "provider", "libfabric", "fabric", "domain", "endpointType",
-                "threading", "progress", "pingPong", "threads", "bidirectional", "window", "size", "operations",
-                "nsPerOperation", "p50Ns", "p99Ns", "p999Ns", "megabytesPerSecond", "megaoperationsPerSecond",
-                "verified", "verifiedOperations", "errors");
+                "threading", "progress", "pingPong", "threads", "bidirectional", "memory", "window", "size",
+                "operations", "nsPerOperation", "p50Ns", "p99Ns", "p999Ns", "megabytesPerSecond",
+                "megaoperationsPerSecond", "verified", "verifiedOperations", "errors");
         assertThat(row.get("nsPerOperation").getAsDouble()).isPositive();
         assertThat(row.get("minNs").getAsLong()).isNotNegative().isLessThanOrEqualTo(row.get("p50Ns").getAsLong());
         assertThat(row.get("meanNs").getAsDouble()).isBetween(row.get("minNs").getAsDouble(),

@@ -10,8 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.BitmapEncoder.BitmapFormat;
+import org.knowm.xchart.ChartEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
@@ -100,7 +99,7 @@ final class Charts {
 
     /** A logarithmic axis has numbers at powers of ten only: it reaches from one to another. */
     private static void extend(XYChart chart) {
-        DoubleSummaryStatistics values = chart.getSeriesMap().values().stream()
+        DoubleSummaryStatistics values = chart.getSeriesCollection().stream()
                 .flatMapToDouble(series -> Arrays.stream(series.getYData())).summaryStatistics();
         chart.getStyler().setYAxisMin(Math.pow(BASE, Math.floor(Math.log10(values.getMin()))))
                 .setYAxisMax(Math.pow(BASE, Math.ceil(Math.log10(values.getMax()))));
@@ -110,7 +109,7 @@ final class Charts {
         extend(chart);
         String name = what + "-" + provider.replace(';', '-') + "-" + libfabric;
         try {
-            BitmapEncoder.saveBitmap(chart, folder.resolve(name).toString(), BitmapFormat.PNG);
+            Files.write(folder.resolve(name + ".png"), ChartEncoder.getBytes(chart, "png"));
         } catch (IOException | LinkageError e) {
             throw new BenchFailure("cannot draw " + name + ": " + e.getMessage()
                     + "; Java draws text with fontconfig, harfbuzz and a font: Debian's fontconfig, libharfbuzz0b and fonts-dejavu-core",

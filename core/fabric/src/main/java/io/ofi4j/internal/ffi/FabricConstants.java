@@ -20,6 +20,7 @@ public final class FabricConstants {
     public static final long FI_CLAIM = 1L << 59;
     public static final long FI_DISCARD = 1L << 58;
     public static final long FI_COMPLETION = 1L << 24;
+    public static final long FI_HMEM_DEVICE_ONLY = 1L << 46;
     public static final long FI_RMA_PMEM = 1L << 49;
     public static final long FI_RMA_EVENT = 1L << 56;
     public static final long FI_SOURCE = 1L << 57;

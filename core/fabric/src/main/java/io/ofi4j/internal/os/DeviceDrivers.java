@@ -1,8 +1,17 @@
 package io.ofi4j.internal.os;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.ofi4j.info.DeviceInterface;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
 
 /** The drivers of devices with memory of their own, which libfabric loads by the same names. */
 @SuppressWarnings("restricted")
@@ -28,6 +37,80 @@ public final class DeviceDrivers {
             return true;
         } catch (IllegalArgumentException e) {
             return false;
+        }
+    }
+
+    /**
+     * What keeps memory from being that device's, as the end of a sentence; empty if nothing is known against it. libfabric
+     * believes what it is told, and then reads addresses that are not there. Only of CUDA is there a way to ask.
+     */
+    public static String whyNot(DeviceInterface whose, int device, long address) {
+        return whose == DeviceInterface.CUDA ? Cuda.whyNot(device, address) : "";
+    }
+
+    /** Whether memory of a device is still there; true where there is no way to ask. */
+    public static boolean hasMemory(DeviceInterface whose, long address) {
+        return whose != DeviceInterface.CUDA || !Cuda.isUnknown(address);
+    }
+
+    /**
+     * Has the driver's plain copies of this memory end before their calls do; CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Those inside a device
+     * go on after the call otherwise.
+     */
+    public static void endCopiesInCalls(DeviceInterface whose, long address) {
+        if (whose == DeviceInterface.CUDA) { Cuda.synchronizeCopies(address); }
+    }
+
+    /** cuPointerGetAttribute and cuPointerSetAttribute of the CUDA driver. */
+    private static final class Cuda {
+        private static final Optional<MethodHandle> SET = SymbolLookup
+                .libraryLookup(library(DeviceInterface.CUDA), Arena.global()).find("cuPointerSetAttribute")
+                .map(function -> Linker.nativeLinker().downcallHandle(function,
+                        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG)));
+        private static final Optional<MethodHandle> GET = SymbolLookup
+                .libraryLookup(library(DeviceInterface.CUDA), Arena.global()).find("cuPointerGetAttribute")
+                .map(function -> Linker.nativeLinker().downcallHandle(function,
+                        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG)));
+
+        /** Whatever the driver writes: nobody reads it. */
+        private static final MemorySegment IGNORED = Arena.global().allocate(JAVA_LONG);
+        private static final int SUCCESS = 0;
+        private static final int INVALID_VALUE = 1;
+        private static final int MEMORY_TYPE = 2;
+        private static final int SYNC_MEMOPS = 6;
+        private static final int IS_MANAGED = 8;
+        private static final int DEVICE_ORDINAL = 9;
+        private static final int TYPE_DEVICE = 2;
+
+        static String whyNot(int device, long address) {
+            if (GET.isEmpty()) { return ""; }
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment value = arena.allocate(JAVA_LONG);
+                int status = attribute(value, MEMORY_TYPE, address);
+                if (status == INVALID_VALUE) { return "is not memory of CUDA, or was freed"; }
+                boolean isDevices = status == SUCCESS && value.get(JAVA_INT, 0) == TYPE_DEVICE
+                        && attribute(value.fill((byte) 0), IS_MANAGED, address) == SUCCESS
+                        && value.get(JAVA_INT, 0) == 0;
+                if (!isDevices || attribute(value, DEVICE_ORDINAL, address) != SUCCESS) { return ""; }
+                int owner = value.get(JAVA_INT, 0);
+                return owner == device ? "" : "is of device " + owner + " of CUDA, not of device " + device;
+            }
+        }
+
+        static boolean isUnknown(long address) {
+            return GET.isPresent() && attribute(IGNORED, MEMORY_TYPE, address) == INVALID_VALUE;
+        }
+
+        static void synchronizeCopies(long address) {
+            if (SET.isEmpty()) { return; }
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment on = arena.allocateFrom(JAVA_INT, 1);
+                LibC.call(() -> (int) SET.orElseThrow().invokeExact(on, SYNC_MEMOPS, address)); // managed memory has it not
+            }
+        }
+
+        private static int attribute(MemorySegment value, int attribute, long address) {
+            return (int) LibC.call(() -> (int) GET.orElseThrow().invokeExact(value, attribute, address));
         }
     }
 }

@@ -22,6 +22,9 @@ public final class NativeMemory {
     private static final MethodHandle MUNMAP = LibC.handle("munmap", JAVA_LONG, JAVA_LONG);
     private static final MethodHandle MSYNC = LibC.handle("msync",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT), Linker.Option.captureCallState("errno"));
+    private static final MethodHandle SYSCALL = LibC.handle("syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.firstVariadicArg(1), Linker.Option.captureCallState("errno"));
     private static final MethodHandle MADVISE = LibC.handle("madvise", JAVA_LONG, JAVA_LONG, JAVA_INT);
 
     public static final long PAGE = 4096;
@@ -37,6 +40,9 @@ public final class NativeMemory {
     private static final int HUGE_PAGES = 14;
     private static final int POPULATE_FOR_WRITING = 23;
     private static final long FAILED = -1;
+    /** The number of rt_sigprocmask(2): of x86-64, and of the machines that have the kernel's common table. */
+    private static final long RT_SIGPROCMASK = System.getProperty("os.arch").equals("amd64") ? 14 : 135;
+    private static final long NO_SUCH_CHANGE = -1;
 
     /** Whether an address is in writable memory, by /proc/self/maps; false without it. */
     public static boolean isWritable(long address) {
@@ -47,6 +53,20 @@ public final class NativeMemory {
                             && words[2].contains("w"));
         } catch (IOException e) {
             return false;
+        }
+    }
+
+    /**
+     * Whether this process can read at an address, without the signal that finds out otherwise: rt_sigprocmask(2) copies the set of
+     * signals before it refuses what it is asked to do with it.
+     */
+    public static boolean isReadable(long address) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            long set = address & -Long.BYTES; // inside the same page
+            long status = LibC.call(() -> (long) SYSCALL.invokeExact(errno, RT_SIGPROCMASK, NO_SUCH_CHANGE, set, 0L,
+                    (long) Long.BYTES));
+            return status == 0 || errno.get(JAVA_INT, 0) != Errno.EFAULT;
         }
     }
 

@@ -164,6 +164,8 @@ public enum Fact {
     PASSIVE_ENDPOINTS_STAY,
     /** A peer's write with completion data takes a receive away. */
     DATA_TAKES_RECEIVES,
+    /** An operation completes when its copy inside a device was begun, not when it has ended. */
+    DEVICE_COPIES_END_LATE,
     /** Nothing touches the memory of a region after its fi_close. */
     CLOSED_REGIONS_ARE_UNTOUCHED,
     /** The provider looks at its own structure of a region after the region's fi_close. */

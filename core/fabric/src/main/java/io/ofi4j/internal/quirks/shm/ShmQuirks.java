@@ -71,6 +71,10 @@ public final class ShmQuirks {
                 new Quirk("shm-atomic-data", provider -> provider.is("shm"), Tested.ALL,
                         "An atomic operation with completion data leaves wrong bytes at the target.",
                         "PreparedAtomicTest", Fact.ATOMICS_CARRY_NO_DATA),
+                new Quirk("shm-device-copies", provider -> provider.is("shm"), Tested.ALL,
+                        "What goes from a device to the same device completes when the driver's copy was begun, unless the"
+                                + " program has asked the driver to wait (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).",
+                        "DeviceCheckTest", Fact.DEVICE_COPIES_END_LATE),
                 new Quirk("shm-closed-regions", provider -> provider.is("shm"), Tested.TWO,
                         "A transfer asks the provider's structure of a region what kind of memory it is, also after the"
                                 + " region's fi_close.",
