@@ -10,10 +10,10 @@ import java.util.Objects;
 
 /**
  * The options of an endpoint; fi_getopt and fi_setopt, fi_endpoint(3). Handed out by {@link Endpoint#options}. Set most of them
- * before the endpoint is enabled, which providers check; {@code shm} has options only after.
+ * before the endpoint is enabled, which providers check; some have options only after.
  *
  * <p>The {@link ThreadingModel} of the domain decides which threads may call it; others get {@link WrongThreadException}. Both
- * methods throw {@link IllegalStateException} if the endpoint is closed, or of {@code shm} and not enabled,
+ * methods throw {@link IllegalStateException} if the endpoint is closed, or not enabled and the provider has options only after,
  * {@link UnsupportedOperationException} if the provider does not offer the option or the endpoint is a transmit context, and
  * {@link FabricException} if libfabric reports an error.
  */

@@ -26,20 +26,21 @@ import io.ofi4j.internal.quirks.Quirks;
  * {@code ECANCELED}.
  *
  * <p><b>A message longer than its receive</b> completes the receive with the error {@code ETRUNC} (265) where the provider notices.
- * What follows depends on it: {@code sockets} goes on; {@code tcp}, {@code net} and {@code tcp;ofi_rxm} end the connection and may lose
- * the next message; {@code udp;ofi_rxd} and datagrams report success and drop the rest; over {@code shm} polls may never return. Agree
- * on a largest message, and post receives of that length.
+ * What follows depends on it: some go on, some end the connection and may lose the next message, some report success and drop the
+ * rest, and over some, polls may never return; {@code core/guide/MESSAGES.md} says which. Agree on a largest message, and post
+ * receives of that length.
  *
  * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room or the queue's limit of operations in flight is
  * reached: poll, and try again. The form without {@code try} makes progress on the domain's queues until there is room, for
  * {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then. A send to a peer without
- * a posted receive is accepted, and waits at either end, unless the endpoint has a connection of {@code verbs}, which reports an error.
+ * a posted receive is accepted, and waits at either end, but connections of some providers report an error.
  *
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every operation throws IndexOutOfBoundsException if the bytes
  * are not all inside the region; IllegalArgumentException if the region lacks the right or belongs to another domain, the peer
  * belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the region is closed, or the peer
  * was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread; FabricException
- * if the provider reports an error.
+ * if the provider reports an error; UnsupportedOperationException if the provider would get it wrong, which
+ * the table of refusals in {@code core/guide/PROVIDERS.md} lists.
  */
 public final class Messages extends TwoSided {
     private final MsgOps ops;
@@ -75,8 +76,8 @@ public final class Messages extends TwoSided {
      * @param peer who is to receive it
      * @param token comes back with the completion
      * @return whether the message was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
-     *         libfabric 1.x never completes
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
+     *         would never complete it
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
@@ -201,8 +202,7 @@ public final class Messages extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV}, or its provider takes messages of
-     *         other peers all the same, as {@code tcp} and {@code net} do, or would end the process, as {@code shm} and
-     *         {@code ofi_rxm} of libfabric 2.x
+     *         other peers all the same, or might end the process
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
@@ -240,7 +240,7 @@ public final class Messages extends TwoSided {
      * @param token comes back with every message
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#MULTI_RECV}, or a long message would be written
-     *         beyond the region, as over {@code shm}, {@code ofi_rxd} and {@code ofi_rxm} of libfabric 2.x
+     *         beyond the region
      * @throws IllegalStateException also if the receive queue's {@link CompletionFormat} has no addresses
      */
     public boolean tryReceiveMany(MemoryRegion local, long offset, long length, long token) {

@@ -22,14 +22,14 @@ import io.ofi4j.internal.quirks.Quirks;
  * <p><b>Full queues.</b> A {@code try} form returns false if the provider has no room ({@code -FI_EAGAIN}) or the queue's
  * limit of operations in flight is reached: poll, and try again. The form without {@code try} makes progress on the domain's queues
  * until there is room, for {@link Endpoint#postTimeout()} at most, and then throws FabricTimeoutException; nothing was posted then.
- * Completions that come meanwhile are kept for the next poll. With {@code udp;ofi_rxd}, once a read was posted, a write of more than
- * {@link #injectSize} bytes finds no room until no operation of the endpoint is in flight: the provider would complete neither.
+ * Completions that come meanwhile are buffered for the next poll.
  *
  * <p><b>Errors.</b> Everything is checked before native code is reached. Every transfer throws IndexOutOfBoundsException if the
  * bytes are not all inside both regions; IllegalArgumentException if a region lacks the right or belongs to another domain, the
  * peer belongs to another vector, or there are too many bytes; IllegalStateException if the endpoint or the local region is closed,
  * or the peer was removed; WrongThreadException where the domain's {@link ThreadingModel} gives the endpoint to another thread;
- * FabricException if the provider reports an error.
+ * FabricException if the provider reports an error; UnsupportedOperationException if the provider would get it wrong, which
+ * the table of refusals in {@code core/guide/PROVIDERS.md} lists.
  */
 public final class Rma extends OneSided {
     private static final String FLUSH = "flush";
@@ -62,8 +62,8 @@ public final class Rma extends OneSided {
      * @param remoteOffset the start of the target in the remote region
      * @param token comes back with the completion
      * @return whether the write was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
-     *         libfabric 1.x never completes
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
+     *         would never complete it
      */
     public boolean tryWrite(MemoryRegion local, long offset, long length, Peer peer, RemoteRegion remote,
             long remoteOffset, long token) {

@@ -61,8 +61,8 @@ public final class Tagged extends TwoSided {
      * @param tag its tag
      * @param token comes back with the completion
      * @return whether the message was accepted
-     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, which shm of
-     *         libfabric 1.x never completes
+     * @throws UnsupportedOperationException if it has no bytes and {@link OperationFlag#DELIVERY_COMPLETE} by default, and the provider
+     *         would never complete it
      */
     public boolean trySend(MemoryRegion local, long offset, long length, Peer peer, long tag, long token) {
         boolean entered = ThreadGuard.enter(guard, unlocked);
@@ -172,7 +172,7 @@ public final class Tagged extends TwoSided {
      * @param token comes back with the completion
      * @return whether the receive was accepted
      * @throws UnsupportedOperationException if bits are ignored and the provider does not do so with messages that come before their
-     *         receive, as shm of libfabric 1.x
+     *         receive
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, long tag, long ignore, long token) {
         boolean entered = ThreadGuard.enter(receiveGuard, receiveUnlocked);
@@ -198,8 +198,8 @@ public final class Tagged extends TwoSided {
      *
      * @param peer the sender
      * @throws UnsupportedOperationException if the endpoint lacks {@link Capability#DIRECTED_RECV} and
-     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form; over {@code shm} of libfabric 2.x also of a peer
-     *         with a chosen name, which would not be recognized
+     *         {@link Capability#TAGGED_DIRECTED_RECV}, or as for the other form, or the provider would not
+     *         recognize the peer
      */
     public boolean tryReceive(MemoryRegion local, long offset, long length, Peer peer, long tag, long ignore,
             long token) {
@@ -236,7 +236,7 @@ public final class Tagged extends TwoSided {
      * @param ignore the bits of the tag that need not match
      * @param token comes back with the completion
      * @return whether it was accepted
-     * @throws UnsupportedOperationException over shm of libfabric 1.x, which would receive the message, and in shared contexts of sockets
+     * @throws UnsupportedOperationException if the provider would receive the message, or end the process
      */
     public boolean tryPeek(long tag, long ignore, long token) {
         return tryLook(tag, ignore, token, FabricConstants.FI_PEEK);
@@ -250,8 +250,7 @@ public final class Tagged extends TwoSided {
     /**
      * As {@link #tryPeek}, but drops the message; FI_PEEK with FI_DISCARD.
      *
-     * @throws UnsupportedOperationException also if the sender of a long message would wait for ever, as over {@code ofi_rxm} and
-     *         {@code ofi_rxd}
+     * @throws UnsupportedOperationException also if the sender of a long message would wait for ever
      */
     public boolean tryDiscard(long tag, long ignore, long token) {
         Quirks.require(discards);
@@ -265,7 +264,7 @@ public final class Tagged extends TwoSided {
 
     /**
      * As {@link #tryPeek}, but keeps the message for {@link #tryReceiveClaimed} with this token: no other receive takes it; FI_PEEK
-     * with FI_CLAIM. It takes a place of the queue until then. It is refused where it cuts long messages short, as over {@code ofi_rxd}.
+     * with FI_CLAIM. It takes a place of the queue until then. It is refused where it would cut long messages short.
      */
     public boolean tryClaim(long tag, long ignore, long token) {
         Quirks.require(claims);

@@ -23,11 +23,13 @@ import jdk.jfr.Recording;
 import jdk.jfr.StackTrace;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What happens beside the data path can be seen in a recording. */
+@Tag("once")
 @Timeout(120)
 class FlightRecorderTest {
     private static final int LARGE = 32 << 20;

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What was never closed is reported with where it was opened, if somebody asks. */
 @Tag("gate")
+@Tag("once")
 @Timeout(150)
 class LeakReportTest {
     private static final List<String> OPEN = List.of("Fabric ", "Domain ", "CompletionQueue of ", "AddressVector of ",

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ofi4j.Libfabric;
-import java.io.IOException;
+import io.ofi4j.durable.SaveService;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,17 +23,20 @@ class DeviceCheckTest {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath()).toString();
     }
 
-    private static String bindings() {
-        return ModuleLayer.boot().configuration().findModule("io.ofi4j.bindings")
-                .map(found -> Path.of(found.reference().location().orElseThrow()).toString()).orElseThrow();
+    /** Not initialized: that loads libfabric before it is guarded. */
+    private static Class<?> bindings() throws ClassNotFoundException {
+        return Class.forName("io.ofi4j.bindings.fabric_h", false, Libfabric.class.getClassLoader());
     }
 
     /** In a JVM of its own, which has it on the class path as the folder does. */
-    private static Ended run(Path out, String... arguments) throws IOException, InterruptedException {
+    private static Ended run(Path out, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-                "-XX:TieredStopAtLevel=1", "--module-path=" + place(Libfabric.class) + ":" + bindings(),
-                "--add-modules=io.ofi4j", "--enable-native-access=ALL-UNNAMED,io.ofi4j,io.ofi4j.bindings", "-cp",
+                "-XX:TieredStopAtLevel=1",
+                "--module-path="
+                        + String.join(":", place(Libfabric.class), place(SaveService.class), place(bindings())),
+                "--add-modules=io.ofi4j,io.ofi4j.durable",
+                "--enable-native-access=ALL-UNNAMED,io.ofi4j,io.ofi4j.bindings", "-cp",
                 System.getProperty("ofi4j.test.classes"), DeviceCheck.class.getName(), "--out", out.toString()));
         command.addAll(List.of(arguments));
         Path log = out.resolve("printed");

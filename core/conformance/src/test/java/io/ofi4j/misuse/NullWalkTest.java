@@ -3,9 +3,11 @@ package io.ofi4j.misuse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ofi4j.support.Forked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nulls in place of everything, everywhere in the public API; see {@link NullWalk}. In a JVM of its own. */
+@Tag("once")
 class NullWalkTest {
     private static final int LEAST = 150;
 

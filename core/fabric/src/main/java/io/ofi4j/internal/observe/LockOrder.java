@@ -1,6 +1,8 @@
 package io.ofi4j.internal.observe;
 
-import java.util.Arrays;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -51,9 +53,10 @@ public final class LockOrder {
 
     private static final ThreadLocal<LockOrder> OF_THREAD = ThreadLocal.withInitial(LockOrder::new);
 
-    private Object[] locks = new Object[16];
-    private Rank[] ranks = new Rank[16];
-    private int count;
+    /** What a thread took. Weak, for an object that nobody refers to any more is to be found as a leak. */
+    private record Taken(Rank rank, WeakReference<Object> lock) {}
+
+    private final List<Taken> taken = new ArrayList<>();
 
     private LockOrder() {}
 
@@ -75,44 +78,21 @@ public final class LockOrder {
     }
 
     private void note(Rank rank, Object lock) {
-        forgetReleased();
-        boolean mayHaveSeveral = isFabricLocked() && (rank == Rank.QUEUE || rank == Rank.COUNTER);
-        for (int i = 0; i < count; i++) {
-            if (locks[i] == lock) { return; } // taken again
-            if (ranks[i].compareTo(rank) > 0 || ranks[i] == rank && !mayHaveSeveral) {
-                throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + ranks[i] + " of "
-                        + locks[i] + ", against the order of locks");
+        taken.removeIf(one -> !isHeld(one.lock().get()));
+        boolean isFabricLocked = taken.stream().anyMatch(one -> one.rank() == Rank.FABRIC_LOCK);
+        boolean mayHaveSeveral = isFabricLocked && (rank == Rank.QUEUE || rank == Rank.COUNTER);
+        for (Taken one : taken) {
+            if (one.lock().refersTo(lock)) { return; } // taken again
+            if (one.rank().compareTo(rank) > 0 || one.rank() == rank && !mayHaveSeveral) {
+                throw new AssertionError("the lock " + rank + " of " + lock + " is taken inside " + one.rank() + " of "
+                        + one.lock().get() + ", against the order of locks");
             }
         }
-        if (count == locks.length) {
-            locks = Arrays.copyOf(locks, 2 * count);
-            ranks = Arrays.copyOf(ranks, 2 * count);
-        }
-        locks[count] = lock;
-        ranks[count++] = rank;
-    }
-
-    private void forgetReleased() {
-        int held = 0;
-        for (int i = 0; i < count; i++) {
-            if (isHeld(locks[i])) {
-                locks[held] = locks[i];
-                ranks[held++] = ranks[i];
-            }
-        }
-        while (count > held) {
-            locks[--count] = null;
-        }
-    }
-
-    private boolean isFabricLocked() {
-        for (int i = 0; i < count; i++) {
-            if (ranks[i] == Rank.FABRIC_LOCK) { return true; }
-        }
-        return false;
+        taken.add(new Taken(rank, new WeakReference<>(lock)));
     }
 
     private static boolean isHeld(Object lock) {
+        if (lock == null) { return false; }
         if (lock instanceof Lock one) { return one.isHeldByCaller(); }
         return lock instanceof ReentrantLock one ? one.isHeldByCurrentThread() : Thread.holdsLock(lock);
     }
